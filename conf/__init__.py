@@ -1,0 +1,1 @@
+"""The mrjob configurations that are installed with the program, one an engine."""

@@ -1,0 +1,1 @@
+"""The MapReduce jobs, the pipeline that chains them, and the command line."""

@@ -1,0 +1,124 @@
+"""What every job shares: options that become settings, pinned protocols, batches of lines, counts."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Optional
+
+from jobs.lean_mrjob import BytesProtocol, BytesValueProtocol, MRJob
+from jobs.records import STATS_KEY, encode_counts
+from lsh_core.document import DocumentBatch, read_documents
+from lsh_core.errors import LookalikeError, SettingsError
+from lsh_core.settings import CHOICES, Settings
+from lsh_core.stop_words import ENGLISH_STOP_WORDS
+
+BATCH_BYTES = 1 << 20
+COUNTER_GROUP = "lookalike"
+Record = tuple[Optional[bytes], bytes]
+
+
+def settings_from(values: Mapping[str, Any], settings_json: Optional[Mapping[str, Any]] = None) -> Settings:
+    """Settings from a JSON object (a former ``run.json`` included), overruled by values that are not None."""
+    base = Settings()
+    if settings_json is not None:
+        if not isinstance(settings_json, Mapping):
+            raise SettingsError("a settings file must hold a JSON object")
+        base = Settings.from_json(settings_json.get("settings", settings_json))
+    return base.replace(**{name: value for name, value in values.items() if value is not None})
+
+
+class LookalikeJob(MRJob):
+    """A job that reads documents under the settings of its command line."""
+
+    INPUT_PROTOCOL = BytesValueProtocol
+    INTERNAL_PROTOCOL = BytesProtocol
+    OUTPUT_PROTOCOL = BytesValueProtocol
+
+    def configure_args(self) -> None:
+        super().configure_args()
+        self.add_file_arg("--settings", help="JSON file of settings, or a former run.json; options win over it")
+        self.add_passthru_arg("--counts", action="store_true", help="add lines of counts to the output")
+        self.add_passthru_arg("--no-id", action="store_true", help="lines have no id: it is made from the text")
+        self.add_passthru_arg("--stop-words", choices=("none", "english"), help="words to leave out")
+        for field in dataclasses.fields(Settings):
+            if field.name != "stop_words":
+                self.add_passthru_arg(
+                    "--" + field.name.replace("_", "-"), help=field.metadata["help"],
+                    type=option_type(str(field.type)), choices=CHOICES.get(field.name))
+
+    def load_args(self, args: list[str]) -> None:
+        super().load_args(args)
+        self.counts: Counter[str] = Counter()
+        try:
+            self.settings = self._load_settings()
+        except LookalikeError as error:
+            self.arg_parser.error(str(error))
+
+    def _load_settings(self) -> Settings:
+        options = vars(self.options)
+        values = {field.name: options[field.name] for field in dataclasses.fields(Settings)}
+        stop_words = {"none": (), "english": ENGLISH_STOP_WORDS, None: None}
+        values["stop_words"] = stop_words[self.options.stop_words]
+        settings_json = None
+        if self.options.settings:
+            with open(self.options.settings, encoding="utf-8") as file:
+                settings_json = json.load(file)
+        settings = settings_from(values, settings_json)
+        return dataclasses.replace(settings, id_field=None) if self.options.no_id else settings
+
+    def count(self, counts: Mapping[str, int]) -> None:
+        """Add to this task's counts: lines of output with ``--counts``, and the engine's counters."""
+        self.counts.update(counts)
+
+    def told_counts(self) -> Iterator[bytes]:
+        """The counts of this task so far, told to the engine and as a line; then they start again."""
+        counts, self.counts = self.counts, Counter()
+        for name, number in sorted(counts.items()):
+            if number:
+                self.increment_counter(COUNTER_GROUP, name, number)
+        if self.options.counts and counts:
+            yield encode_counts(counts)
+
+    def read_batch(self, lines: list[bytes]) -> DocumentBatch:
+        """Documents of a batch of lines, with the rejected ones counted by reason."""
+        batch = read_documents(lines, self.settings)
+        self.count({"lines": len(lines), "rejected": len(batch.rejected)})
+        self.count(Counter("rejected: " + error.reason for _, error in batch.rejected))
+        return batch
+
+
+class BatchMapJob(LookalikeJob):
+    """A job whose mapper sees a batch of lines at a time: give it ``map_batch``."""
+
+    def mapper_init(self) -> None:
+        self._lines: list[bytes] = []
+        self._num_bytes = 0
+
+    def mapper(self, _: None, line: bytes) -> Iterator[Record]:
+        self._lines.append(line)
+        self._num_bytes += len(line)
+        if self._num_bytes > BATCH_BYTES:
+            yield from self._flush()
+
+    def mapper_final(self) -> Iterator[Record]:
+        yield from self._flush()
+        for counts in self.told_counts():
+            yield STATS_KEY, counts
+
+    def _flush(self) -> Iterator[Record]:
+        lines, self._lines, self._num_bytes = self._lines, [], 0
+        if lines:
+            yield from self.map_batch(lines)
+
+    def map_batch(self, lines: list[bytes]) -> Iterable[Record]:
+        raise NotImplementedError
+
+
+def option_type(annotation: str) -> Any:
+    """The type that parses an option of a setting, from its annotation."""
+    return {"float": float, "int": int, "Optional[int]": int}.get(annotation, str)
+
+

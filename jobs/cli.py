@@ -1,0 +1,147 @@
+"""The command line: each command's body is one call."""
+
+from __future__ import annotations
+
+import dataclasses
+import errno
+import json
+import shlex
+import signal
+import sys
+from pathlib import Path
+from typing import Any, Callable, Optional
+
+import click
+from rich.console import Console
+
+from jobs.base import option_type, settings_from
+from jobs.display import Display, summary_table, truth_table
+from jobs.errors import InputError
+from jobs.pipeline import RUNNERS, Run, find_pairs
+from jobs.truth import compare, read_truth
+from lsh_core.errors import LookalikeError, SettingsError
+from lsh_core.settings import CHOICES, Settings
+from lsh_core.stop_words import ENGLISH_STOP_WORDS
+
+INTERRUPTED = 130
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+FILE = click.Path(path_type=Path)
+
+
+def setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """An option for every setting, with the help text and the default that the setting has."""
+    for setting in reversed(dataclasses.fields(Settings)):
+        if setting.name == "stop_words":
+            option = click.option("--stop-words", metavar="none|english|FILE",
+                                  help="Words to leave out: a word a line in FILE.  [default: none]")
+        else:
+            choices = CHOICES.get(setting.name)
+            text = setting.metadata["help"]
+            default = "" if setting.default is None else f"  [default: {setting.default}]"
+            option = click.option(
+                "--" + setting.name.replace("_", "-"), help=text[0].upper() + text[1:] + "." + default,
+                type=click.Choice([str(choice) for choice in choices]) if choices
+                else option_type(str(setting.type)))
+        command = option(command)
+    return click.option("--no-id", is_flag=True, help="Lines have no id: it is made from the text.")(command)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="lookalike", message="lookalike %(version)s")
+def cli() -> None:
+    """Find near-duplicate documents, every pair confirmed by exact Jaccard similarity."""
+
+
+@cli.command()
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.option("--out", type=FILE, default=Path("lookalike_out"), show_default=True, help="Folder for the results.")
+@click.option("-r", "--runner", type=click.Choice(RUNNERS),
+              help="Where to run.  [default: inline for a small input, else local]")
+@click.option("--settings", "settings_file", type=FILE, metavar="FILE",
+              help="JSON file of settings, or a former run.json; options win over it.")
+@click.option("--truth", type=FILE, help="Known pairs to compare the result with.")
+@click.option("--strict", is_flag=True, help="Stop if any line is not a document.")
+@click.option("--conf", type=FILE, help="mrjob configuration instead of the one that is installed.")
+@click.option("--tmp", type=FILE, help="Folder for temporary files.")
+@click.option("--cores", type=click.IntRange(min=1), help="Processes at a time with -r local.  [default: all cores]")
+@click.option("-v", "--verbose", is_flag=True, help="Show mrjob's own log.")
+@click.option("-q", "--quiet", is_flag=True, help="Show errors only.")
+@setting_options
+def pairs(
+    inputs: tuple[str, ...], out: Path, runner: Optional[str], settings_file: Optional[Path], truth: Optional[Path],
+    strict: bool, conf: Optional[Path], tmp: Optional[Path], cores: Optional[int], verbose: bool, quiet: bool,
+    **values: Any,
+) -> None:
+    """Find all pairs of documents at or above a similarity.
+
+    INPUT is a file of lines (plain, .gz, .bz2 or .zst), a CSV or Parquet file, a folder of text
+    files, a glob pattern, an hdfs:// or s3:// address, or - for standard input.
+    """
+    settings = read_settings(values, settings_file)
+    known = read_truth(truth) if truth else {}
+    run = Run(inputs, out, runner, conf, tmp, cores, strict, verbose, shlex.join(["lookalike", *sys.argv[1:]]))
+    report = find_pairs(run, settings, Display(quiet))
+    if not quiet:
+        console = Console()
+        if truth:
+            console.print(truth_table(compare(known, out / "pairs.jsonl"), settings.threshold))
+        console.print(summary_table(report))
+        console.print(f"The results are in {out}", markup=False, highlight=False, soft_wrap=True)
+
+
+def read_settings(values: dict[str, Any], settings_file: Optional[Path]) -> Settings:
+    """Settings of a file, overruled by the options that were given."""
+    if values["recall"] is not None and (values["bands"] is not None or values["rows"] is not None):
+        raise SettingsError("--recall chooses bands and rows: give either --recall, or --bands and --rows")
+    no_id, stop_words = values.pop("no_id"), values.pop("stop_words")
+    if values["shingle_bits"] is not None:
+        values["shingle_bits"] = int(values["shingle_bits"])
+    if stop_words is not None:
+        values["stop_words"] = read_stop_words(stop_words)
+    settings = settings_from(values, read_json(settings_file) if settings_file else None)
+    return dataclasses.replace(settings, id_field=None) if no_id else settings
+
+
+def read_stop_words(name: str) -> tuple[str, ...]:
+    """No words, the English list, or the words of a file."""
+    if name in ("none", "english"):
+        return ENGLISH_STOP_WORDS if name == "english" else ()
+    try:
+        return tuple(Path(name).read_text(encoding="utf-8").split())
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"stop words: {error}") from error
+
+
+def read_json(path: Path) -> Any:
+    """The JSON value of a file."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def main() -> None:
+    """Run a command; errors that are the user's to mend become one line."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        cli(standalone_mode=False)
+    except LookalikeError as error:
+        fail(str(error), error.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        fail("interrupted; nothing was written", INTERRUPTED)
+    except OSError as error:
+        if error.errno not in DISK_FULL:
+            raise
+        fail(f"{error.strerror}: nothing was written; --tmp and --out name folders with more space", 1)
+
+
+def fail(message: str, exit_code: int) -> None:
+    click.echo(f"lookalike: {message}", err=True)
+    sys.exit(exit_code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""What a person sees: progress while jobs run, then a summary, and pairs beside the truth."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Callable
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from jobs.run_report import RunReport
+from jobs.truth import Comparison
+
+Listener = Callable[[str, int, int], None]
+SECONDS_BETWEEN_LINES = 10.0
+
+
+class Display:
+    """Progress and messages on standard error: a live bar on a terminal, else a line now and then."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.quiet = quiet
+        self.console = Console(stderr=True, highlight=False, soft_wrap=True)
+
+    def note(self, text: str) -> None:
+        """A message that stays on the screen."""
+        if not self.quiet:
+            self.console.print(text, markup=False)
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[Listener]:
+        """While a job runs, the listener to be told of its tasks."""
+        if self.quiet:
+            yield lambda stage, done, total: None
+        elif self.console.is_terminal:
+            with self._bar() as progress:
+                yield _BarListener(progress, name)
+        else:
+            yield _LineListener(self, name)
+
+    def _bar(self) -> Progress:
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("tasks"),
+                   TimeRemainingColumn())
+        return Progress(*columns, console=self.console, transient=True)
+
+
+class _BarListener:
+    def __init__(self, progress: Progress, name: str) -> None:
+        self.progress, self.name, self.stage = progress, name, ""
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        if stage != self.stage:
+            self.stage = stage
+            self.task = self.progress.add_task(f"{self.name}: {stage}", total=total)
+        self.progress.update(self.task, completed=done)
+
+
+class _LineListener:
+    def __init__(self, display: Display, name: str) -> None:
+        self.display, self.name, self.stage = display, name, ""
+        self.last_line = self.stage_start = time.monotonic()
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if stage != self.stage:
+            self.stage, self.stage_start = stage, now
+        if now - self.last_line >= SECONDS_BETWEEN_LINES:
+            self.last_line = now
+            left = f", about {(now - self.stage_start) / done * (total - done):.0f} s left" if done else ""
+            self.display.note(f"{self.name}: {stage}, {done} of {total} tasks{left}")
+
+
+def summary_table(report: RunReport) -> Table:
+    """The outcome of a run in a dozen lines."""
+    bands, rows = report.settings.banding
+    table = Table(show_header=False, box=None, pad_edge=False)
+    for name in ("documents", "copies", "rejected", "candidates"):
+        table.add_row(name, f"{report.counter(name):,}")
+    table.add_row("pairs", f"{report.num_pairs:,}")
+    table.add_row("bands × rows", f"{bands} × {rows}: finds at least {report.settings.recall_promised:.1%} of the "
+                                  f"pairs at similarity {report.settings.threshold:g}")
+    table.add_row("shuffled", f"{report.shuffle_bytes:,} bytes, {_ratio(report.shuffle_bytes, report.num_bytes)} "
+                              "times the input")
+    for step in report.steps:
+        table.add_row(f"step {step.name}", f"{step.seconds:.1f} s")
+    table.add_row("in all", f"{report.seconds:.1f} s with -r {report.engine}")
+    return table
+
+
+def _ratio(part: int, whole: int) -> str:
+    return f"{part / whole:.1f}" if whole else "0"
+
+
+def truth_table(comparisons: Sequence[Comparison], threshold: float) -> Table:
+    """Pairs of the truth, most similar first, and whether the run found them."""
+    table = Table(title="pairs found against the planted truth")
+    for column in ("a", "b", "similarity", "expected", "found"):
+        table.add_column(column, justify="right" if column == "similarity" else "left")
+    for pair in comparisons:
+        expected = pair.similarity >= threshold
+        verdict = {(True, True): "yes", (False, False): "no", (True, False): "MISSED", (False, True): "EXTRA"}
+        table.add_row(pair.a, pair.b, f"{pair.similarity:.4f}", "yes" if expected else "below threshold",
+                      verdict[expected, pair.is_found])
+    return table

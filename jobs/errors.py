@@ -1,0 +1,32 @@
+"""What can go wrong around the jobs, by name: inputs, outputs, engines and extras."""
+
+from __future__ import annotations
+
+from lsh_core.errors import LookalikeError
+
+
+class InputError(LookalikeError):
+    """An input that cannot be read; the message names it."""
+
+    exit_code = 2
+
+
+class OutputError(LookalikeError):
+    """A file or folder that cannot be written; the message names it."""
+
+    exit_code = 2
+
+
+class JobFailed(LookalikeError):
+    """A MapReduce job that ended without its result."""
+
+
+class MissingExtra(LookalikeError):
+    """A library that is not installed, because only some inputs need it.
+
+    >>> print(MissingExtra("Parquet", "pyarrow", "parquet"))
+    reading Parquet needs pyarrow: pip install 'lookalike[parquet]'
+    """
+
+    def __init__(self, subject: str, library: str, extra: str) -> None:
+        super().__init__(f"reading {subject} needs {library}: pip install 'lookalike[{extra}]'")

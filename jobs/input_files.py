@@ -1,0 +1,157 @@
+"""Before the first job, driver side: the names on the command line become the files that they stand for."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from jobs.errors import InputError
+from jobs.tables import TABLES
+from lsh_core.settings import Settings
+
+STANDARD_INPUT = "-"
+LINE_ENDINGS = (".jsonl", ".ndjson", ".json", ".tsv")
+PACKINGS = (".gz", ".bz2", ".zst")
+
+URI = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+FILE_URI = re.compile(r"file://(localhost)?(?=/)", re.IGNORECASE)
+
+
+class Found(NamedTuple):
+    """What a name stands for: a file, a URI, standard input, or the text files below a folder."""
+
+    name: str
+    path: str
+    texts: tuple[str, ...] = ()
+
+    def files(self) -> Iterator[tuple[str, str]]:
+        """(name, path) of each file in it."""
+        if not self.texts:
+            yield self.name, self.path
+        for text in self.texts:
+            yield os.path.join(self.name, text), os.path.join(self.path, text)
+
+
+def find_inputs(inputs: Iterable[str], settings: Settings) -> list[Found]:
+    """What all names stand for, in their order; what can be refused without reading is refused."""
+    found = [item for given in inputs for item in _find(given)]
+    if not found:
+        raise InputError("no input: name files, folders or URIs, or - for standard input")
+    _refuse_repeats(found)
+    _refuse_formats(found, settings)
+    return found
+
+
+def is_uri(path: str) -> bool:
+    """Whether an engine reads it, and not we."""
+    return URI.match(path) is not None
+
+
+def split_endings(path: str) -> tuple[str, str]:
+    """The ending and the compression of a path, in lower case.
+
+    >>> split_endings("a/corpus.CSV.gz"), split_endings("notes.txt")
+    (('.csv', '.gz'), ('.txt', ''))
+    """
+    base, ending = os.path.splitext(path.lower())
+    if ending not in PACKINGS:
+        return ending, ""
+    return os.path.splitext(base)[1], ending
+
+
+def shown(name: str) -> str:
+    r"""A name that any terminal and file can hold, also where its bytes are not UTF-8.
+
+    >>> shown("caf\udce9.txt")
+    'caf\\xe9.txt'
+    """
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+def _find(given: str) -> list[Found]:
+    if given == STANDARD_INPUT:
+        return [Found(given, given)]
+    if FILE_URI.match(given):
+        given = unquote(FILE_URI.sub("", given), errors="surrogateescape")
+    if is_uri(given):
+        return [_find_remote(given)]
+    if os.path.lexists(given):
+        return _find_local(given)
+    if not glob.has_magic(given):
+        raise InputError(f"cannot read {shown(given)!r}: no such file or folder")
+    return _find_matches(given)
+
+
+def _find_remote(uri: str) -> Found:
+    ending, packing = split_endings(uri)
+    if ending in TABLES or packing == ".zst":
+        raise InputError(f"cannot read {shown(uri)}: CSV, Parquet and .zst are read from local paths only")
+    return Found(uri, uri)
+
+
+def _find_matches(pattern: str) -> list[Found]:
+    matches = sorted(glob.glob(pattern, recursive=True))
+    if "**" in pattern:
+        # The files below a folder that matched have matched themselves.
+        matches = [match for match in matches if os.path.isfile(match)]
+    if not matches:
+        raise InputError(f"cannot read {shown(pattern)!r}: nothing matches")
+    return [item for match in matches for item in _find_local(match)]
+
+
+def _find_local(path: str) -> list[Found]:
+    """A file as itself; a folder as its text files together, then its other files one by one."""
+    if not os.path.isdir(path):
+        return [Found(path, path)]
+    texts: list[str] = []
+    others: list[str] = []
+    for relative in sorted(_files_below(path)):
+        is_text = split_endings(relative)[0] not in (*LINE_ENDINGS, *TABLES)
+        (texts if is_text else others).append(relative)
+    found = [Found(path, path, tuple(texts))] if texts else []
+    found += [Found(other, other) for other in (os.path.join(path, relative) for relative in others)]
+    if not found:
+        raise InputError(f"cannot read {shown(path)}: the folder has no files, or hidden ones only")
+    return found
+
+
+def _files_below(folder: str) -> Iterator[str]:
+    """Relative paths, with "/", of files that are not hidden; links to folders are not followed."""
+
+    def refuse(error: OSError) -> None:
+        raise InputError(f"cannot read {shown(error.filename)}: {error.strerror}") from error
+
+    for parent, folders, files in os.walk(folder, onerror=refuse):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in files:
+            path = os.path.join(parent, name)
+            if not name.startswith(".") and os.path.isfile(path):
+                yield os.path.relpath(path, folder).replace(os.sep, "/")
+
+
+def _refuse_repeats(found: Iterable[Found]) -> None:
+    """Refuse a file that is named twice: its lines would count as copies."""
+    first_names: dict[str, str] = {}
+    for name, path in chain.from_iterable(item.files() for item in found):
+        identity = path if path == STANDARD_INPUT or is_uri(path) else os.path.realpath(path)
+        if identity in first_names:
+            first = first_names[identity]
+            what = "is named twice" if first == name else f"is the same file as {shown(first)}"
+            raise InputError(f"{shown(name)} {what}: its lines would count as copies")
+        first_names[identity] = name
+
+
+def _refuse_formats(found: Iterable[Found], settings: Settings) -> None:
+    """Refuse what becomes JSON Lines in a run that reads lines of another format."""
+    if settings.format == "jsonl":
+        return
+    for item in found:
+        if item.texts or split_endings(item.path)[0] in TABLES:
+            kind = "a folder of text files" if item.texts else "a table"
+            raise InputError(f"{shown(item.name)} is {kind}, which is read as JSON Lines; "
+                             f"format is {settings.format!r}, it must be 'jsonl'")

@@ -1,0 +1,84 @@
+"""mrjob as the jobs use it: with ``runners.py`` the only place that imports or patches mrjob.
+
+Import. mrjob 0.7.4 takes two names from distutils and one from pipes: modules that Python 3.12
+and 3.13 no longer have, and that are slow to load through setuptools. While mrjob is imported,
+small stand-ins with these names take their place.
+
+Lines. mrjob ends a line at LF and strips any CR before it; Hadoop and Spark end lines at LF,
+CR or CRLF. ``MRJob`` here does as they do.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import sys
+import types
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+# One thread a task: the tasks themselves are what runs in parallel.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+class LooseVersion:
+    """As much of distutils' class as mrjob uses: version strings that compare number by number."""
+
+    def __init__(self, text: str) -> None:
+        self.numbers = [int(part) for part in re.findall(r"\d+", str(text))]
+
+    def __lt__(self, other: LooseVersion) -> bool:
+        return self.numbers < other.numbers
+
+    def __ge__(self, other: LooseVersion) -> bool:
+        return self.numbers >= other.numbers
+
+
+@contextmanager
+def stand_ins() -> Iterator[None]:
+    """Inside, mrjob's modules can be imported on every Python, without setuptools."""
+    modules = {
+        "distutils": {},
+        "distutils.spawn": {"find_executable": shutil.which},
+        "distutils.version": {"LooseVersion": LooseVersion},
+        "pipes": {"quote": shlex.quote},
+    }
+    added = [name for name in modules if name not in sys.modules]
+    for name in added:
+        sys.modules[name] = types.ModuleType(name)
+        vars(sys.modules[name]).update(modules[name])
+    try:
+        yield
+    finally:
+        for name in added:
+            del sys.modules[name]
+
+
+with stand_ins():
+    from mrjob.job import MRJob as StockMRJob
+    from mrjob.protocol import BytesProtocol, BytesValueProtocol
+    from mrjob.step import MRStep, StepFailedException
+
+__all__ = ["BytesProtocol", "BytesValueProtocol", "MRJob", "MRStep", "StepFailedException", "stand_ins"]
+
+
+class MRJob(StockMRJob):  # type: ignore[misc]
+    """mrjob's job with lines as above, and the runners of ``runners.py``."""
+
+    def _read_input(self) -> Iterator[bytes]:
+        for line in super()._read_input():
+            if b"\r" in line:
+                yield from line.splitlines()
+            else:
+                yield line
+
+    def _runner_class(self) -> Any:
+        with stand_ins():
+            if self.options.runner in (None, "inline", "local"):
+                from jobs import runners
+
+                return runners.LocalRunner if self.options.runner == "local" else runners.InlineRunner
+            return super()._runner_class()

@@ -1,0 +1,58 @@
+"""Results on disk: complete under their final name, or absent."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from jobs.errors import OutputError
+
+SORT_MEMORY = "200M"
+
+
+def check_output_folder(folder: Path) -> None:
+    """Refuse a folder that holds something, before anything runs."""
+    if folder.exists() and not folder.is_dir():
+        raise OutputError(f"{folder} is there already and is not a folder")
+    if folder.is_dir() and any(folder.iterdir()):
+        raise OutputError(f"{folder} is not empty; name another folder with --out, or remove it")
+
+
+@contextmanager
+def complete_folder(folder: Path) -> Iterator[Path]:
+    """A folder to write into that takes its final name only if nothing goes wrong."""
+    check_output_folder(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}.partial-", dir=folder.parent))
+    try:
+        yield partial
+        partial.chmod(0o777 & ~_umask())
+        partial.rename(folder)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def sorted_lines(path: Path, tmp_dir: Path) -> Iterator[bytes]:
+    """The lines of a file in byte order, sorted outside of this process in bounded memory."""
+    command = ["sort", "-S", SORT_MEMORY, "-T", str(tmp_dir), str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "LC_ALL": "C"}) as process:
+        assert process.stdout is not None
+        try:
+            yield from process.stdout
+        except BaseException:
+            process.kill()
+            raise
+    if process.returncode:
+        raise OutputError(f"sort ended with code {process.returncode}: is there space in {tmp_dir}?")

@@ -1,0 +1,101 @@
+"""The bytes of every record: encode beside decode."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+
+from lsh_core.hashing import Hashes
+
+STATS_KEY = b""
+"""Before every band key: the record that carries a map task's counts."""
+
+_STATS_PREFIX = b'{"counts": '
+
+
+def json_bytes(value: Any) -> bytes:
+    """A JSON value on one line of UTF-8; it holds no tab, CR or LF.
+
+    >>> json_bytes("a\\tb")
+    b'"a\\\\tb"'
+    """
+    return json.dumps(value, ensure_ascii=False).encode()
+
+
+def key_bytes(keys: Hashes) -> bytes:
+    """Band keys, 16 hex digits each, which sort as the numbers do.
+
+    >>> key_bytes(np.array([1, 255], np.uint64))
+    b'000000000000000100000000000000ff'
+    """
+    return keys.astype(">u8").tobytes().hex().encode()
+
+
+KEY_DIGITS = 16
+
+
+class BucketRecord(NamedTuple):
+    """What a document sends to one of its buckets.
+
+    ``smaller_keys``: in bytes, those of its keys that are below the bucket's.
+    """
+
+    id_json: bytes
+    smaller_keys: bytes
+    text: bytes
+
+    def encode(self) -> bytes:
+        return b"\t".join(self)
+
+    @classmethod
+    def decode(cls, value: bytes) -> BucketRecord:
+        return cls(*value.split(b"\t", 2))
+
+
+def decode_keys(joined: bytes) -> Hashes:
+    """The inverse of ``key_bytes``."""
+    return np.frombuffer(bytes.fromhex(joined.decode()), ">u8").astype(np.uint64)
+
+
+def encode_pair(a: str, b: str, similarity: float) -> bytes:
+    """One line of ``pairs.jsonl``.
+
+    >>> encode_pair("x", "y", 0.8)
+    b'{"a": "x", "b": "y", "similarity": 0.8}'
+    """
+    return b'{"a": %b, "b": %b, "similarity": %b}' % (json_bytes(a), json_bytes(b), repr(similarity).encode())
+
+
+def encode_counts(counts: Mapping[str, int]) -> bytes:
+    """Counts of a task as a line of its output, where a retried task cannot count twice."""
+    return _STATS_PREFIX + json_bytes(dict(sorted(counts.items()))) + b"}"
+
+
+def decode_counts(line: bytes) -> Optional[dict[str, int]]:
+    """The counts of a line that holds some, else None.
+
+    >>> decode_counts(encode_counts({"pairs": 2}))
+    {'pairs': 2}
+    >>> decode_counts(encode_pair("x", "y", 0.8)) is None
+    True
+    """
+    if not line.startswith(_STATS_PREFIX):
+        return None
+    counts: dict[str, int] = json.loads(line)["counts"]
+    return counts
+
+
+def encode_line(line: bytes) -> dict[str, str]:
+    """A line of any bytes as JSON fields: as it is, or in base64 where it is not UTF-8.
+
+    >>> encode_line(b"ok"), encode_line(bytes([255]))
+    ({'line': 'ok'}, {'line_base64': '/w=='})
+    """
+    try:
+        return {"line": line.decode()}
+    except UnicodeDecodeError:
+        return {"line_base64": base64.b64encode(line).decode()}

@@ -1,0 +1,73 @@
+"""run.json: what was run, on what, with which outcome."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from lsh_core.settings import Settings
+
+
+@dataclass
+class StepReport:
+    """One job of a run; ``counters`` come from the lines that its tasks wrote."""
+
+    name: str
+    seconds: float
+    counters: dict[str, int]
+
+    @property
+    def shuffle_bytes(self) -> int:
+        return self.counters.get("shuffle_bytes", 0)
+
+    def to_json(self) -> dict[str, Any]:
+        counters = {name: number for name, number in sorted(self.counters.items()) if name != "shuffle_bytes"}
+        return {"name": self.name, "seconds": round(self.seconds, 3), "shuffle_bytes": self.shuffle_bytes,
+                "counters": counters}
+
+
+@dataclass
+class RunReport:
+    """A run from its inputs to its last file."""
+
+    engine: str
+    command: str
+    settings: Settings
+    files: list[str]
+    num_bytes: int
+    steps: list[StepReport] = field(default_factory=list)
+    num_pairs: int = 0
+    seconds: float = 0.0
+
+    def counter(self, name: str) -> int:
+        """A counter of the step that has it; the job of pairs comes first."""
+        return next((step.counters[name] for step in self.steps if name in step.counters), 0)
+
+    @property
+    def shuffle_bytes(self) -> int:
+        return sum(step.shuffle_bytes for step in self.steps)
+
+    def to_json(self) -> dict[str, Any]:
+        bands, rows = self.settings.banding
+        return {
+            "version": version("lookalike"),
+            "engine": self.engine,
+            "command": self.command,
+            "seconds": round(self.seconds, 3),
+            "settings": self.settings.to_json(),
+            "input": {"files": self.files, "bytes": self.num_bytes,
+                      **{name: self.counter(name) for name in ("lines", "documents", "copies", "rejected")}},
+            "bands": bands,
+            "rows": rows,
+            "candidates": self.counter("candidates"),
+            "pairs": self.num_pairs,
+            "recall_promised": self.settings.recall_promised,
+            "shuffle_bytes": self.shuffle_bytes,
+            "steps": [step.to_json() for step in self.steps],
+        }
+
+    def write(self, path: Path) -> None:
+        path.write_text(json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -1,0 +1,108 @@
+"""mrjob's inline and local runners, taught to tell progress and to leave no process behind.
+
+The local runner runs its tasks' processes from threads instead of from forked copies of the
+driver, and ends them all when one fails or the run is interrupted. Import it by way of
+``lean_mrjob``.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO, Callable, Optional
+
+from mrjob.inline import InlineMRJobRunner
+from mrjob.local import LocalMRJobRunner, _TaskFailedException
+
+TaskListener = Callable[[str, int, int], None]
+"""Called with the stage (map or reduce), the tasks done and the tasks in all."""
+
+
+class _TellsProgress:
+    """Runner mixin that calls ``task_listener``, if there is one, after each task."""
+
+    task_listener: Optional[TaskListener] = None
+    _stage = "map"
+
+    def _tell(self, done: int, total: int) -> None:
+        if self.task_listener:
+            self.task_listener(self._stage, done, total)
+
+    def _run_mappers_and_combiners(self, *args: Any) -> None:
+        self._stage = "map"
+        super()._run_mappers_and_combiners(*args)  # type: ignore[misc]
+
+    def _run_reducers(self, *args: Any) -> None:
+        self._stage = "reduce"
+        super()._run_reducers(*args)  # type: ignore[misc]
+
+
+class InlineRunner(_TellsProgress, InlineMRJobRunner):  # type: ignore[misc]
+    """All tasks in this process, one after another."""
+
+    def _run_multiple(self, funcs: Iterable[Callable[[], None]], num_processes: Optional[int] = None) -> None:
+        tasks = list(funcs)
+        for done, task in enumerate(tasks):
+            self._tell(done, len(tasks))
+            task()
+        self._tell(len(tasks), len(tasks))
+
+
+class LocalRunner(_TellsProgress, LocalMRJobRunner):  # type: ignore[misc]
+    """A process a task, as many at a time as there are cores."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._live_tasks: set[subprocess.Popen[bytes]] = set()
+        self._lock = threading.Lock()
+        self._is_stopped = False
+        self.failed_task_stderr = ""
+
+    def _run_multiple(self, funcs: Iterable[Callable[[], None]], num_processes: Optional[int] = None) -> None:
+        tasks = list(funcs)
+        with ThreadPoolExecutor(self._num_cores()) as threads:
+            futures = [threads.submit(task) for task in tasks]
+            self._tell(0, len(tasks))
+            try:
+                for done, future in enumerate(as_completed(futures), 1):
+                    future.result()
+                    self._tell(done, len(tasks))
+            except BaseException:
+                self._stop_tasks()
+                raise
+
+    def _stop_tasks(self) -> None:
+        with self._lock:
+            self._is_stopped = True
+            for process in self._live_tasks:
+                process.kill()
+
+    def _invoke_task_func(self, task_type: str, step_num: int, task_num: int) -> Callable[..., None]:
+        failure = partial(_TaskFailedException, step_num=step_num, num_steps=self._num_steps(),
+                          task_type=task_type, task_num=task_num)
+        return partial(self._run_process, self._substep_args(step_num, task_type), failure)
+
+    def _run_process(
+        self, args: list[str], failure: Callable[..., Exception],
+        stdin: BinaryIO, stdout: BinaryIO, stderr: BinaryIO, wd: str, env: dict[str, str],
+    ) -> None:
+        with self._lock:
+            if self._is_stopped:
+                return
+            process = subprocess.Popen(args, stdin=stdin, stdout=stdout, stderr=stderr, cwd=wd, env=env)
+            self._live_tasks.add(process)
+        returncode = process.wait()
+        with self._lock:
+            self._live_tasks.discard(process)
+        if returncode:
+            raise failure(reason=f"task ended with code {returncode}")
+
+    def _log_cause_of_error(self, ex: Exception) -> None:
+        if isinstance(ex, _TaskFailedException):
+            path = self._task_stderr_path(ex.task_type, ex.step_num, ex.task_num)
+            self.failed_task_stderr = Path(path).read_text(errors="replace")
+        super()._log_cause_of_error(ex)

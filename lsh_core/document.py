@@ -1,0 +1,166 @@
+"""A line becomes a document: an id and a text, or a typed reason why not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Optional
+
+from lsh_core.errors import (
+    BadId,
+    BadUtf8,
+    EmptyText,
+    LoneSurrogate,
+    NoId,
+    NotAnObject,
+    NotJson,
+    NoText,
+    NotShingles,
+    NulByte,
+    RejectedLine,
+    TextNotString,
+    TooLong,
+)
+from lsh_core.hashing import text_digest
+from lsh_core.normalize import normalize_texts
+from lsh_core.settings import Settings
+
+BOM = b"\xef\xbb\xbf"
+
+
+class Document(NamedTuple):
+    """One parsed line; ``doc_id`` is None where ids come from the texts, ``fields`` are all others."""
+
+    doc_id: Optional[str]
+    text: str
+    fields: dict[str, Any]
+
+
+class DocumentBatch(NamedTuple):
+    """The documents of some lines, ready to shingle, and the lines that are none.
+
+    ``texts`` are normalized UTF-8; ``rejected`` has (index of the line, why).
+    """
+
+    doc_ids: list[str]
+    texts: list[bytes]
+    rejected: list[tuple[int, RejectedLine]]
+
+
+def parse_line(line: bytes, settings: Settings) -> Document:
+    """Parse one line without its end, or raise the ``RejectedLine`` that fits.
+
+    >>> parse_line(b'{"id": 7, "text": "To be", "year": 1603}', Settings())
+    Document(doc_id='7', text='To be', fields={'year': 1603})
+    >>> parse_line(b't980 A man walks', Settings(format="text")).doc_id
+    't980'
+    """
+    if len(line) > settings.max_document_bytes:
+        raise TooLong(f"{len(line)} bytes, at most {settings.max_document_bytes} are allowed")
+    if b"\0" in line:
+        raise NulByte(f"at byte {line.index(0)}")
+    try:
+        text = line[len(BOM) :].decode() if line.startswith(BOM) else line.decode()
+    except UnicodeDecodeError as error:
+        raise BadUtf8(f"at byte {error.start}") from None
+    if not text or text.isspace():
+        raise EmptyText("blank line")
+    return _PARSERS[settings.format](text, settings)
+
+
+def read_documents(lines: Sequence[bytes], settings: Settings) -> DocumentBatch:
+    """Parse and normalize a batch of lines; what is no document, or empty, is set aside.
+
+    >>> read_documents([b'{"id": "x", "text": " a  b "}', b"{"], Settings())[:2]
+    (['x'], [b'a b'])
+    """
+    documents, line_numbers = [], []
+    rejected: list[tuple[int, RejectedLine]] = []
+    for number, line in enumerate(lines):
+        try:
+            documents.append(parse_line(line, settings))
+            line_numbers.append(number)
+        except RejectedLine as error:
+            rejected.append((number, error))
+    texts = normalize_texts([document.text for document in documents], settings)
+    doc_ids = [text_digest(text) if document.doc_id is None else document.doc_id
+               for document, text in zip(documents, texts)]
+    if not all(texts):
+        rejected += [(number, EmptyText("nothing is left after normalization"))
+                     for number, text in zip(line_numbers, texts) if not text]
+        doc_ids = [doc_id for doc_id, text in zip(doc_ids, texts) if text]
+        texts = [text for text in texts if text]
+    return DocumentBatch(doc_ids, texts, sorted(rejected, key=lambda item: item[0]))
+
+
+def _parse_json(line: str, settings: Settings) -> Document:
+    try:
+        fields = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise NotJson(str(error)) from None
+    if not isinstance(fields, dict):
+        raise NotAnObject(f"found {type(fields).__name__}")
+    doc_id = None
+    if settings.id_field is not None:
+        doc_id = _checked_id(fields.pop(settings.id_field, None), settings.id_field)
+    text = fields.pop(settings.text_field, None)
+    if text is None:
+        raise NoText(f"field {settings.text_field!r} is missing or null")
+    if not isinstance(text, str):
+        raise TextNotString(f"field {settings.text_field!r} is {type(text).__name__}")
+    _check_surrogates(text)
+    return Document(doc_id, text, fields)
+
+
+def _checked_id(doc_id: Any, field: str) -> str:
+    if doc_id is None or doc_id == "":
+        raise NoId(f"field {field!r} is missing, null or empty")
+    if isinstance(doc_id, bool) or not isinstance(doc_id, (str, int)):
+        raise BadId(f"field {field!r} is {type(doc_id).__name__}")
+    doc_id = str(doc_id)
+    _check_surrogates(doc_id)
+    return doc_id
+
+
+def _check_surrogates(text: str) -> None:
+    try:
+        text.isascii() or text.encode()
+    except UnicodeEncodeError as error:
+        raise LoneSurrogate(f"U+{ord(text[error.start]):04X} at character {error.start}") from None
+
+
+def _parse_tab_separated(line: str, settings: Settings) -> Document:
+    if settings.id_field is None:
+        return Document(None, line, {})
+    doc_id, tab, text = line.partition("\t")
+    if not doc_id:
+        raise NoId("nothing stands before the tab")
+    if not tab:
+        raise NoText("no tab")
+    return Document(doc_id, text, {})
+
+
+def _parse_text(line: str, settings: Settings) -> Document:
+    if settings.id_field is None:
+        return Document(None, line, {})
+    doc_id, *rest = line.split(None, 1)
+    if not rest:
+        raise NoText("nothing stands after the id")
+    return Document(doc_id, rest[0], {})
+
+
+def _parse_shingled(line: str, settings: Settings) -> Document:
+    document = _parse_text(line, settings)
+    return document._replace(text=_canonical_integers(document.text))
+
+
+def _canonical_integers(text: str) -> str:
+    """Distinct integers in ascending order, so that equal sets are equal texts."""
+    tokens = text.split()
+    for token in tokens:
+        if not (token.isascii() and token.isdigit() and len(token) <= 20 and int(token) < 2**64):
+            raise NotShingles(f"found {token[:40]!r}")
+    return " ".join(map(str, sorted(set(map(int, tokens)))))
+
+
+_PARSERS = {"jsonl": _parse_json, "tsv": _parse_tab_separated, "text": _parse_text, "shingled": _parse_shingled}

@@ -1,0 +1,85 @@
+"""The exact check: how many shingles do two documents share, of how many in all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from lsh_core.hashing import Hashes
+from lsh_core.ragged import Ints, blocks, offsets_of, ranges, run_starts
+from lsh_core.settings import Settings
+from lsh_core.shingling import shingle_blocks
+
+PAIR_BLOCK_SHINGLES = 1 << 18
+"""Shingles of both sides of the pairs that are compared at a time."""
+
+
+class ShingleSets(NamedTuple):
+    """The distinct shingles of documents, ascending: row i is ``values[offsets[i]:offsets[i + 1]]``."""
+
+    values: Hashes
+    offsets: Ints
+
+    @property
+    def sizes(self) -> Ints:
+        return np.diff(self.offsets)
+
+
+def jaccard(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
+    """Similarity of two sets given as sorted arrays without repeats; that of two empty sets is 1.
+
+    >>> jaccard([2, 3, 4, 5, 6], [1, 3, 4, 5, 6, 7]) == 4 / 7
+    True
+    """
+    one, other = np.asarray(one), np.asarray(other)
+    shared = len(np.intersect1d(one, other, assume_unique=True))
+    union = len(one) + len(other) - shared
+    return shared / union if union else 1.0
+
+
+def shingle_sets(texts: Sequence[bytes], settings: Settings) -> ShingleSets:
+    """The shingle sets of normalized texts."""
+    parts: list[list[Hashes]] = [[] for _ in texts]
+    for block in shingle_blocks(texts, settings):
+        bounds = offsets_of(block.counts)
+        for i, row in enumerate(block.rows.tolist()):
+            parts[row].append(block.hashes[bounds[i] : bounds[i + 1]])
+    sets = [_distinct(part) for part in parts]
+    counts = np.fromiter(map(len, sets), np.int64, len(sets))
+    return ShingleSets(np.concatenate([np.empty(0, np.uint64), *sets]), offsets_of(counts))
+
+
+def _distinct(parts: list[Hashes]) -> Hashes:
+    """Sorted without repeats; the pieces of a long document one by one first, to bound memory."""
+    if len(parts) != 1:
+        return np.unique(np.concatenate([np.empty(0, np.uint64), *map(np.unique, parts)]))
+    hashes = np.sort(parts[0])
+    return hashes[run_starts(hashes)]
+
+
+def intersection_sizes(sets: ShingleSets, rows_a: Ints, rows_b: Ints) -> Ints:
+    """How many shingles the sets of each pair (rows_a[i], rows_b[i]) share: (m,) int64."""
+    _, ranks = np.unique(sets.values, return_inverse=True)
+    starts, sizes = sets.offsets[:-1], sets.sizes
+    shared = np.empty(len(rows_a), np.int64)
+    for first, end in blocks(sizes[rows_a] + sizes[rows_b], PAIR_BLOCK_SHINGLES):
+        pairs = np.arange(end - first) * len(ranks)
+        keys = np.concatenate([
+            ranks[ranges(starts[rows], sizes[rows])] + np.repeat(pairs, sizes[rows])
+            for rows in (rows_a[first:end], rows_b[first:end])
+        ])
+        # Two ascending runs: the stable sort merges them in one pass.
+        keys.sort(kind="stable")
+        twice = keys[1:][keys[1:] == keys[:-1]]
+        shared[first:end] = np.bincount(twice // max(len(ranks), 1), minlength=end - first)
+    return shared
+
+
+def similarities(sets: ShingleSets, rows_a: Ints, rows_b: Ints) -> npt.NDArray[np.float64]:
+    """Exact Jaccard similarity of each pair of rows, by one IEEE division of counts: (m,) float64."""
+    shared = intersection_sizes(sets, rows_a, rows_b)
+    union = sets.sizes[rows_a] + sets.sizes[rows_b] - shared
+    return np.where(union > 0, shared / np.maximum(union, 1), 1.0)

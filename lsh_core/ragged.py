@@ -1,0 +1,61 @@
+"""Ragged rows in flat arrays: the one home of index arithmetic.
+
+Rows of differing length lie one after another in ``values``; row i is
+``values[offsets[i]:offsets[i + 1]]``, and ``counts`` are the lengths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+
+
+def offsets_of(counts: Ints) -> Ints:
+    """Row lengths (n,) to row bounds (n + 1,).
+
+    >>> offsets_of(np.array([2, 0, 3]))
+    array([0, 2, 2, 5])
+    """
+    offsets = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    return offsets
+
+
+def run_starts(values: npt.NDArray[np.generic]) -> Ints:
+    """Where runs of equal values begin.
+
+    >>> run_starts(np.array([7, 7, 3, 3, 3, 9]))
+    array([0, 2, 5])
+    """
+    is_new = np.ones(len(values), bool)
+    np.not_equal(values[1:], values[:-1], out=is_new[1:])
+    return np.flatnonzero(is_new)
+
+
+def ranges(starts: Ints, counts: Ints) -> Ints:
+    """``starts[0], starts[0] + 1, ...`` (counts[0] of them), then those of the next row.
+
+    >>> ranges(np.array([10, 3]), np.array([3, 2]))
+    array([10, 11, 12,  3,  4])
+    """
+    row_shift = np.asarray(starts) - offsets_of(counts)[:-1]
+    return np.arange(int(counts.sum())) + np.repeat(row_shift, counts)
+
+
+def blocks(sizes: Ints, limit: int) -> Iterator[tuple[int, int]]:
+    """Cut rows into consecutive blocks (first, end) of at most ``limit`` in sum, or of one row.
+
+    >>> list(blocks(np.array([3, 3, 9, 1, 1]), 6))
+    [(0, 2), (2, 3), (3, 5)]
+    """
+    ends = np.cumsum(sizes)
+    first = 0
+    while first < len(ends):
+        before = int(ends[first - 1]) if first else 0
+        end = max(first + 1, int(np.searchsorted(ends, before + limit, "right")))
+        yield first, end
+        first = end
