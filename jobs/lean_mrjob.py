@@ -40,7 +40,7 @@ class LooseVersion:
 @contextmanager
 def stand_ins() -> Iterator[None]:
     """Inside, mrjob's modules can be imported on every Python, without setuptools."""
-    modules = {
+    modules: dict[str, dict[str, Any]] = {
         "distutils": {},
         "distutils.spawn": {"find_executable": shutil.which},
         "distutils.version": {"LooseVersion": LooseVersion},
@@ -58,11 +58,20 @@ def stand_ins() -> Iterator[None]:
 
 
 with stand_ins():
+    from mrjob.compat import jobconf_from_env
     from mrjob.job import MRJob as StockMRJob
     from mrjob.protocol import BytesProtocol, BytesValueProtocol
     from mrjob.step import MRStep, StepFailedException
 
-__all__ = ["BytesProtocol", "BytesValueProtocol", "MRJob", "MRStep", "StepFailedException", "stand_ins"]
+__all__ = [
+    "BytesProtocol",
+    "BytesValueProtocol",
+    "MRJob",
+    "MRStep",
+    "StepFailedException",
+    "jobconf_from_env",
+    "stand_ins",
+]
 
 
 class MRJob(StockMRJob):  # type: ignore[misc]

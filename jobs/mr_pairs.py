@@ -70,7 +70,8 @@ class MRPairs(BatchMapJob):
 
     def _distinct_documents(self, values: Iterable[bytes]) -> list[BucketRecord]:
         """The documents of a bucket without extra copies, which are counted at their smallest key."""
-        num_lines, documents = 0, {}
+        num_lines = 0
+        documents: dict[bytes, None] = {}
         for value in values:
             num_lines += 1
             documents[value] = None

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 from jobs.base import BatchMapJob, Record
-from jobs.lean_mrjob import MRStep
+from jobs.lean_mrjob import MRStep, jobconf_from_env
 from jobs.records import encode_line, json_bytes
 
 
@@ -21,11 +20,12 @@ class MRRejects(BatchMapJob):
         self._lines_before = 0
 
     def map_batch(self, lines: list[bytes]) -> Iterator[Record]:
-        split = {"file": os.environ.get("mapreduce_map_input_file", ""),
-                 "start": int(os.environ.get("mapreduce_map_input_start", 0))}
+        split = {"file": jobconf_from_env("mapreduce.map.input.file", ""),
+                 "start": int(jobconf_from_env("mapreduce.map.input.start", 0))}
         for number, error in self.read_batch(lines).rejected:
             place = {**split, "line_in_split": self._lines_before + number + 1}
-            yield None, json_bytes({**place, "reason": error.reason, "detail": str(error), **encode_line(lines[number])})
+            why = {"reason": error.reason, "detail": str(error)}
+            yield None, json_bytes({**place, **why, **encode_line(lines[number])})
         self._lines_before += len(lines)
 
 

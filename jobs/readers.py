@@ -37,8 +37,8 @@ PLAIN_PATH = re.compile(r"(/[\w.+=@~-]+)*/[A-Za-z0-9][\w.+=@~-]*", re.ASCII)
 
 OPENERS: dict[str, Callable[..., Any]] = {"": open, ".gz": gzip.open, ".bz2": bz2.open}
 
-NEEDS_ESCAPE = re.compile(rb'[\x00-\x1f"\\]')
-ESCAPES = {bytes([code]): json.dumps(chr(code))[1:-1].encode() for code in (*range(32), *b'"\\')}
+# The backslash comes first, as the others bring new ones.
+ESCAPES = [(bytes([code]), json.dumps(chr(code))[1:-1].encode()) for code in (*b'\\"', *range(32))]
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,9 @@ def escape_bytes(content: bytes) -> bytes:
     >>> escape_bytes(b'"\xff')
     b'\\"\xff'
     """
-    return NEEDS_ESCAPE.sub(lambda match: ESCAPES[match[0]], content)
+    for raw, escaped in ESCAPES:
+        content = content.replace(raw, escaped)
+    return content
 
 
 def _open(item: Found, settings: Settings, tmp_dir: Path, stdin: BinaryIO | None) -> Source:

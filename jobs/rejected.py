@@ -55,7 +55,7 @@ def count_lines(path: Path, num_bytes: int) -> int:
 
 def write_rejected(records: Iterable[dict[str, Any]], path: Path, num_shown: int) -> list[str]:
     """Write all records; the first few come back as messages with place and reason."""
-    messages = []
+    messages: list[str] = []
     with open(path, "wb") as file:
         for record in records:
             if len(messages) < num_shown:

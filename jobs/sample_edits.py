@@ -7,8 +7,20 @@ import unicodedata
 import numpy as np
 import numpy.typing as npt
 
-from jobs.sample_text import KIND, RATE, SIDE, Rows, bits, footers_of, headers_of, stream, trait
-from jobs.sample_words import ENDINGS, NUM_FORMS, NUM_WORDS, NUMBER_WORDS, PLAIN, STOP, WORD_BITS, Language, choose, slots
+from jobs.sample_text import KIND, PLACE, RATE, SIDE, bits, footers_of, headers_of, stream, trait
+from jobs.sample_words import (
+    ENDINGS,
+    NUM_FORMS,
+    NUM_WORDS,
+    NUMBER_WORDS,
+    PLAIN,
+    STOP,
+    WORD_BITS,
+    Language,
+    Rows,
+    choose,
+    slots,
+)
 from lsh_core.hashing import Hashes
 from lsh_core.ragged import Ints, offsets_of, ranges
 
@@ -17,10 +29,10 @@ Mask = npt.NDArray[np.bool_]
 EQUAL, SPACES, NUMBERS, BOILERPLATE, SENTENCES, WORDS, TEMPLATE = range(7)
 """How a variant differs from its original; one of a template fills in the blanks."""
 KIND_OF_SLOT = slots([2, 4, 8, 10, 12, 28], 64)
-MAX_RATE_OF_KIND = np.array([0, 0, 1300, 1300, 13_000, 9000, 0])
+MAX_RATE_OF_KIND = np.array([0, 0, 1300, 1300, 12_000, 8000, 0])
 """Words (sentences, where they are dropped) in 65,536 that are edited at most."""
-TEMPLATE_STEP = 22
-"""One word in so many is a blank of a template; three of four variants fill it in."""
+TEMPLATE_STEP, FIRST_BLANK = 22, 5
+"""One word in so many is a blank of a template, for numbers."""
 
 KEEP, REPLACE, DROP, INSERT, SWAP = range(5)
 COPIES_OF_EDIT = np.array([1, 1, 0, 2, 1])
@@ -34,13 +46,14 @@ def kinds_of(keys: Hashes) -> Ints:
 def edited_rows(language: Language, rows: Rows, keys: Hashes, kinds: Ints) -> Rows:
     """Variants of these rows, edited as their own keys and kinds say."""
     draws = stream(keys, rows.counts)
-    words, forms = np.divmod(rows.tokens, NUM_FORMS)
+    words, forms = np.divmod(rows.values, NUM_FORMS)
     is_body = words < NUM_WORDS
     edits = np.where(is_body, _edits(rows, draws, keys, kinds), KEEP)
     # A word goes in only where no ending stands between it and the one before.
     edits[(edits == INSERT) & (forms != PLAIN)] = REPLACE
     fresh = language.word_of_slot[bits(draws, 44, WORD_BITS)]
-    fresh = np.where(_is_number(words), NUMBER_WORDS[choose(draws, len(NUMBER_WORDS))], fresh)
+    is_number = _is_number(words) | np.repeat(kinds == TEMPLATE, rows.counts)
+    fresh = np.where(is_number, NUMBER_WORDS[choose(draws, len(NUMBER_WORDS))], fresh)
     words = np.where(edits == REPLACE, fresh, words)
     _swap_with_next(words, edits == SWAP, is_body)
     _change_boilerplate(language, words, rows.counts, keys, kinds)
@@ -63,28 +76,41 @@ def _edits(rows: Rows, draws: Hashes, keys: Hashes, kinds: Ints) -> Ints:
     rates = np.repeat(MAX_RATE_OF_KIND[kinds] * bits(trait(keys, RATE), 0, 16) >> 16, rows.counts)
     is_chosen = bits(draws, 0, 16) < rates
     edits = np.where(is_chosen, REPLACE + bits(draws, 16, 2), KEEP)
-    edits[(kind == NUMBERS) & _is_number(rows.tokens // NUM_FORMS)] = REPLACE
-    is_dropped = is_chosen[_sentence_starts(rows.tokens)]
-    edits = np.where(kind == SENTENCES, np.where(is_dropped, DROP, KEEP), edits)
-    is_blank = ranges(np.zeros_like(rows.counts), rows.counts) % TEMPLATE_STEP == TEMPLATE_STEP // 2
-    edits[(kind == TEMPLATE) & is_blank & (bits(draws, 18, 2) > 0)] = REPLACE
+    edits[(kind == NUMBERS) & _is_number(rows.values // NUM_FORMS)] = REPLACE
+    edits = np.where(kind == SENTENCES, np.where(_is_in_dropped_sentence(rows, is_chosen), DROP, KEEP), edits)
+    edits[(kind == TEMPLATE) & _is_filled_in(rows, draws, keys)] = REPLACE
+    # Few are to be equal by chance: somewhere between header and footer one word is another.
+    places = offsets_of(rows.counts)[:-1] + 1 + choose(trait(keys, PLACE), rows.counts - 2)
+    edits[places[MAX_RATE_OF_KIND[kinds] > 0]] = REPLACE
     return edits
 
 
-def _sentence_starts(tokens: Ints) -> Ints:
-    """For each token, where its sentence begins."""
-    is_start = np.ones(len(tokens), bool)
-    is_start[1:] = tokens[:-1] % len(ENDINGS) >= STOP
-    return np.maximum.accumulate(np.where(is_start, np.arange(len(tokens)), 0))
+def _is_in_dropped_sentence(rows: Rows, is_chosen: Mask) -> Mask:
+    """A sentence goes where its first word is chosen, unless it is more than a quarter of the document."""
+    is_start = np.ones(len(rows.values), bool)
+    is_start[1:] = rows.values[:-1] % len(ENDINGS) >= STOP
+    starts = np.flatnonzero(is_start)
+    sizes = np.diff(np.append(starts, len(is_start)))
+    is_dropped = is_chosen[starts] & (sizes * 4 <= np.repeat(rows.counts, rows.counts)[starts])
+    return np.repeat(is_dropped, sizes)
+
+
+def _is_filled_in(rows: Rows, draws: Hashes, keys: Hashes) -> Mask:
+    """The first blank is always filled in, of the others a share that the variant's key decides."""
+    in_row = ranges(np.zeros_like(rows.counts), rows.counts)
+    is_blank = in_row % TEMPLATE_STEP == FIRST_BLANK
+    shares_x256 = np.repeat(16 + choose(trait(keys, RATE), 240), rows.counts)
+    return is_blank & ((in_row == FIRST_BLANK) | (bits(draws, 18, 8) < shares_x256))
 
 
 def _is_number(words: Ints) -> Mask:
-    step = NUMBER_WORDS[1] - NUMBER_WORDS[0]
-    return (words >= NUMBER_WORDS[0]) & (words <= NUMBER_WORDS[-1]) & ((words - NUMBER_WORDS[0]) % step == 0)
+    is_number_of_word = np.zeros(NUM_WORDS + 1, bool)
+    is_number_of_word[NUMBER_WORDS] = True
+    return is_number_of_word[np.minimum(words, NUM_WORDS)]
 
 
 def _swap_with_next(words: Ints, is_chosen: Mask, is_body: Mask) -> None:
-    """Exchange chosen words with the next, in place; of neighbors the first wins, and none leaves the body."""
+    """Exchange chosen words with the next, in place; of neighbors the first wins; none leaves the body."""
     lefts = np.flatnonzero(is_chosen[:-1] & is_body[1:])
     lefts = lefts[np.diff(lefts, prepend=-2) > 1]
     words[lefts], words[lefts + 1] = words[lefts + 1], words[lefts]

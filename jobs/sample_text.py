@@ -7,11 +7,12 @@ depends on its key alone, not on its batch, so it can be made again at any time.
 from __future__ import annotations
 
 import math
-from typing import Callable, NamedTuple
+from typing import Callable
 
 import numpy as np
 
 from jobs.sample_words import (
+    COMMON_IN_16,
     ENDINGS,
     NUM_FORMS,
     NUM_SITES,
@@ -22,15 +23,17 @@ from jobs.sample_words import (
     STOP,
     TERM_BITS,
     TERMS_PER_TOPIC,
+    TOPICAL_IN_256,
     WORD_BITS,
     Language,
+    Rows,
     choose,
     slots,
 )
 from lsh_core.hashing import GOLDEN, Hashes, mix64
 from lsh_core.ragged import Ints, offsets_of, ranges
 
-LENGTH, TOPIC, SITE, OTHER_SITE, HEADER, FOOTER, SCRIPT, KIND, RATE, SIDE = range(10)
+LENGTH, TOPIC, SITE, OTHER_SITE, HEADER, FOOTER, SCRIPT, KIND, RATE, SIDE, PLACE = range(11)
 """What a key decides about a document or a variant as a whole."""
 
 LATIN, ACCENTS, CYRILLIC, GREEK, EMOJI, IDEOGRAPHS = range(6)
@@ -44,13 +47,6 @@ LENGTH_X1000 = np.array([
     1000 * 10**i * 8 ** (NUM_FACTORS - i) // 9**NUM_FACTORS for i in range(NUM_FACTORS + 1)
 ])
 MIN_TERMS = 3
-
-
-class Rows(NamedTuple):
-    """Tokens of documents, one after another, and ``counts`` of each, header and footer included."""
-
-    tokens: Ints
-    counts: Ints
 
 
 def bits(draws: Hashes, first: int, count: int) -> Ints:
@@ -114,32 +110,33 @@ def original_rows(language: Language, keys: Hashes, num_terms: Ints) -> Rows:
 
 def headers_of(language: Language, keys: Hashes) -> Ints:
     """The word that is the document's header, one of its site's or none."""
-    return language.first_header + _sites_of(keys) * PARTS_PER_SITE + choose(trait(keys, HEADER), PARTS_PER_SITE)
+    return language.first_header + _site_parts(keys, HEADER)
 
 
 def footers_of(language: Language, keys: Hashes) -> Ints:
     """The word that is the document's footer, one of its site's or none."""
-    return language.first_footer + _sites_of(keys) * PARTS_PER_SITE + choose(trait(keys, FOOTER), PARTS_PER_SITE)
+    return language.first_footer + _site_parts(keys, FOOTER)
 
 
-def _sites_of(keys: Hashes) -> Ints:
-    """The lower of two draws, so that some sites are larger than others."""
-    return choose(np.minimum(trait(keys, SITE), trait(keys, OTHER_SITE)), NUM_SITES)
+def _site_parts(keys: Hashes, side: int) -> Ints:
+    """A site is the lower of two draws, so that some are larger than others."""
+    sites = choose(np.minimum(trait(keys, SITE), trait(keys, OTHER_SITE)), NUM_SITES)
+    return sites * PARTS_PER_SITE + choose(trait(keys, side), PARTS_PER_SITE)
 
 
 def _terms(language: Language, draws: Hashes, topics: Ints) -> Ints:
-    """A quarter of the terms are a topic's, a third of these of topic 0, which all documents share."""
-    topics = np.where(bits(draws, 12, 4) < 5, 0, topics)
+    """Words from the whole vocabulary, and terms of the document's topic or of the common one."""
+    topics = np.where(bits(draws, 12, 4) < COMMON_IN_16, 0, topics)
     ranks = language.rank_of_slot[bits(draws, 16, TERM_BITS)]
     topical = language.first_topic_term + topics * TERMS_PER_TOPIC + ranks
     general = language.word_of_slot[bits(draws, 44, WORD_BITS)]
-    return np.where(bits(draws, 36, 8) < 64, topical, general)
+    return np.where(bits(draws, 36, 8) < TOPICAL_IN_256, topical, general)
 
 
 def _spelled(language: Language, terms: Rows, endings: Ints) -> Rows:
     """Terms to words: an ending after a term's last word, a capital letter where a sentence begins."""
-    sizes = np.diff(language.term_offsets)[terms.tokens]
-    words = language.term_words[ranges(language.term_offsets[terms.tokens], sizes)]
+    sizes = np.diff(language.term_offsets)[terms.values]
+    words = language.term_words[ranges(language.term_offsets[terms.values], sizes)]
     forms = np.zeros_like(words)
     bounds = offsets_of(sizes)
     forms[bounds[1:] - 1] = endings
@@ -147,14 +144,14 @@ def _spelled(language: Language, terms: Rows, endings: Ints) -> Rows:
     return Rows(words * NUM_FORMS + forms, np.diff(bounds[offsets_of(terms.counts)]))
 
 
-def _both_cases(letters: str) -> dict[int, str]:
+def _both_cases(letters: str) -> dict[int, int]:
     small = "abcdefghijklmnopqrstuvwxyz"
     return str.maketrans(small + small.upper(), letters + letters.upper())
 
 
 ACCENT_TABLE = str.maketrans("aouci", "áöüçî")
-CYRILLIC_TABLE = _both_cases("абцдефгхийклмнопярстувшюзж")  # noqa: RUF001
-GREEK_TABLE = _both_cases("αβψδεφγηιξκλμνοπχρστθωάύυζ")  # noqa: RUF001
+CYRILLIC_TABLE = _both_cases("абцдефгхийклмнопярстувшюзж")
+GREEK_TABLE = _both_cases("αβψδεφγηιξκλμνοπχρστθωάύυζ")
 REWRITE_OF_SCRIPT: dict[int, Callable[[str], str]] = {
     ACCENTS: lambda text: text.translate(ACCENT_TABLE),
     CYRILLIC: lambda text: text.translate(CYRILLIC_TABLE),
@@ -166,7 +163,7 @@ REWRITE_OF_SCRIPT: dict[int, Callable[[str], str]] = {
 def write_texts(language: Language, rows: Rows, scripts: Ints) -> list[str]:
     """Rows of tokens to texts, each in its script."""
     shifts = np.where(scripts == IDEOGRAPHS, language.num_tokens, 0)
-    pieces = language.tokens[rows.tokens + np.repeat(shifts, rows.counts)].tolist()
+    pieces = language.tokens[rows.values + np.repeat(shifts, rows.counts)].tolist()
     bounds = offsets_of(rows.counts).tolist()
     texts = ["".join(pieces[first:end]) for first, end in zip(bounds, bounds[1:])]
     for row in np.flatnonzero((scripts != LATIN) & (scripts != IDEOGRAPHS)).tolist():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,12 @@ NUMBER_WORDS = np.arange(FIRST_CONTENT_WORD + 1, NUM_WORDS, 16)
 
 NUM_TOPICS = 240
 TERMS_PER_TOPIC = 64
+QUOTES_PER_TOPIC = 16
+"""The last terms of a topic are whole passages that its documents quote."""
+TOPICAL_IN_256 = 64
+"""So many terms in 256 are a topic's, the others single words."""
+COMMON_IN_16 = 5
+"""So many of these in 16 are of topic 0, which all documents share."""
 NUM_SITES = 200
 PARTS_PER_SITE = 4
 """Headers of a site, and also its footers; the first of them is none."""
@@ -36,15 +42,16 @@ PLAIN, COMMA, STOP, QUESTION, PARAGRAPH = range(len(ENDINGS))
 NUM_FORMS = 2 * len(ENDINGS)
 """A word is written small with each ending, then with a capital letter and each ending."""
 
-ONSETS = "b c d f g h j k l m n p r s t v w z br ch cl dr fl gr pl pr sh sp st th tr".split()
-VOWELS = "a e i o u a e i o ai ea ou".split()
-CODAS = ["", "", "", "", *"l m n r s t n r nd st".split()]
-SECTIONS = "Business Culture Football Health Markets Opinion Politics Science Sport Travel World".split()
+CLUSTERS = ("br", "ch", "cl", "dr", "fl", "gr", "pl", "pr", "sh", "sp", "st", "th", "tr")
+ONSETS: tuple[str, ...] = (*"bcdfghjklmnprstvwz", *CLUSTERS)
+VOWELS: tuple[str, ...] = (*"aeiouaeio", "ai", "ea", "ou")
+CODAS: tuple[str, ...] = (*"lmnrstnr", "nd", "st", "", "", "", "")
+SECTIONS = ("Arts", "Books", "Film", "Health", "Jobs", "Markets", "News", "Science", "Sport", "Travel", "World")
 
 
-def choose(draws: Hashes, num_choices: int) -> Ints:
+def choose(draws: Hashes, num_choices: Union[int, Ints]) -> Ints:
     """Draws of 64 bits to numbers from 0 to ``num_choices`` - 1, by their high half."""
-    return (((draws >> HALF) * np.uint64(num_choices)) >> HALF).astype(np.int64)
+    return (((draws >> HALF) * np.asarray(num_choices, np.uint64)) >> HALF).astype(np.int64)
 
 
 def slots(weights: Sequence[int], num_slots: int) -> Ints:
@@ -65,6 +72,13 @@ def slots(weights: Sequence[int], num_slots: int) -> Ints:
 def zipf_slots(num_ranks: int, num_bits: int) -> Ints:
     """The law of Zipf and Mandelbrot, weight 1 / (rank + 3) from rank 0, in 2**num_bits slots."""
     return slots([10**12 // (rank + 3) for rank in range(num_ranks)], 1 << num_bits)
+
+
+class Rows(NamedTuple):
+    """Words or tokens in rows, one after another, and the ``counts`` of each row."""
+
+    values: Ints
+    counts: Ints
 
 
 class Language(NamedTuple):
@@ -98,23 +112,20 @@ def build_language() -> Language:
     letters = [*_forms(words, ENDINGS), *fixed]
     ideographs = [*_forms(_ideographs(words), IDEOGRAPH_ENDINGS), *fixed]
     word_of_slot = zipf_slots(NUM_WORDS, WORD_BITS)
-    topic_words, topic_counts = _topic_terms(word_of_slot)
-    word_chars = np.array([len(word) + 1 for word in words])
+    topic_terms = _topic_terms(word_of_slot)
+    rank_of_slot = zipf_slots(TERMS_PER_TOPIC, TERM_BITS)
     return Language(
         tokens=np.array(letters + ideographs, object),
         num_tokens=len(letters),
-        term_words=np.concatenate([np.arange(num_singles), topic_words]),
-        term_offsets=offsets_of(np.concatenate([np.ones(num_singles, np.int64), topic_counts])),
+        term_words=np.concatenate([np.arange(num_singles), topic_terms.values]),
+        term_offsets=offsets_of(np.concatenate([np.ones(num_singles, np.int64), topic_terms.counts])),
         first_header=len(words),
         first_footer=len(words) + len(headers),
         first_topic_term=num_singles,
         word_of_slot=word_of_slot,
-        rank_of_slot=zipf_slots(TERMS_PER_TOPIC, TERM_BITS),
+        rank_of_slot=rank_of_slot,
         mean_boilerplate_chars=sum(map(len, headers + footers)) // len(headers),
-        # Three terms in four are words by Zipf's law, one is a topic's; a fourth has a comma or stop.
-        mean_term_chars_x1000=250
-        + 750 * int(word_chars[word_of_slot].sum()) // len(word_of_slot)
-        + 250 * int(word_chars[topic_words].sum()) // len(topic_counts),
+        mean_term_chars_x1000=_mean_chars_x1000(words, word_of_slot, topic_terms, rank_of_slot),
     )
 
 
@@ -133,7 +144,7 @@ def _vocabulary() -> list[str]:
 def _word(draw: int, rank: int) -> str:
     """Two letters for the first ranks, then one syllable, later up to four."""
     if rank < 20:
-        return VOWELS[draw % 5] + CODAS[4 + draw // 8 % 6]
+        return VOWELS[draw % 5] + CODAS[draw // 8 % 6]
     longest = 1 if rank < FIRST_CONTENT_WORD else 2 if rank < 3000 else 4
     return "".join(_syllable(draw >> (8 + 12 * i)) for i in range(max(1, longest - draw % 4)))
 
@@ -166,15 +177,31 @@ def _forms(words: Sequence[str], endings: Sequence[str]) -> Iterator[str]:
                 yield first_letter + word[1:] + ending
 
 
-def _topic_terms(word_of_slot: Ints) -> tuple[Ints, Ints]:
-    """Each topic's terms of one to four words, the first a rarer one: the words and their counts."""
-    num_terms = NUM_TOPICS * TERMS_PER_TOPIC
-    counts = np.array([1, 1, 2, 2, 2, 3, 3, 4])[choose(splitmix64(1, num_terms), 8)]
+def _topic_terms(word_of_slot: Ints) -> Rows:
+    """The words of each topic's terms, the first of each a rarer one."""
+    draws = splitmix64(1, NUM_TOPICS * TERMS_PER_TOPIC)
+    counts = np.array([1, 1, 2, 2, 2, 3, 3, 4])[choose(draws, 8)]
+    is_quote = np.arange(len(counts)) % TERMS_PER_TOPIC >= TERMS_PER_TOPIC - QUOTES_PER_TOPIC
+    # The topic that all documents share has none.
+    is_quote[:TERMS_PER_TOPIC] = False
+    counts = np.where(is_quote, 16 + choose(draws, 32), counts)
     offsets = offsets_of(counts)
     draws = splitmix64(2, int(offsets[-1]))
     words = word_of_slot[choose(draws, len(word_of_slot))]
     words[offsets[:-1]] = FIRST_CONTENT_WORD + choose(draws[offsets[:-1]], NUM_WORDS // 5)
-    return words, counts
+    return Rows(words, counts)
+
+
+def _mean_chars_x1000(words: Sequence[str], word_of_slot: Ints, topic_terms: Rows, rank_of_slot: Ints) -> int:
+    """The mean length of a term with its space, in thousandths of a character; endings add a quarter."""
+    word_chars = np.array([len(word) + 1 for word in words])
+    term_chars = np.add.reduceat(word_chars[topic_terms.values], offsets_of(topic_terms.counts)[:-1])
+    chars_of_rank = term_chars.reshape(NUM_TOPICS, TERMS_PER_TOPIC)
+    common = int(chars_of_rank[0][rank_of_slot].sum())
+    own = int(chars_of_rank[1:].sum(axis=0)[rank_of_slot].sum()) // (NUM_TOPICS - 1)
+    topical_x1000 = 1000 * (COMMON_IN_16 * common + (16 - COMMON_IN_16) * own) // (16 * len(rank_of_slot))
+    single_x1000 = 1000 * int(word_chars[word_of_slot].sum()) // len(word_of_slot)
+    return 250 + (TOPICAL_IN_256 * topical_x1000 + (256 - TOPICAL_IN_256) * single_x1000) // 256
 
 
 def _boilerplate(words: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -189,7 +216,7 @@ def _boilerplate(words: Sequence[str]) -> tuple[list[str], list[str]]:
         footers += [
             "",
             f"Copyright {1995 + site % 30} {name}. All rights reserved.",
-            f"Sign up for the {name} newsletter and read the best of {city} every day. Terms of use | Privacy",
-            f"Text by {name} contributors under the {city} Open Content License; copies must name the source.",
+            f"Sign up for the {name} newsletter to read the best of {city} every day. Terms of use | Privacy",
+            f"Text by {name} contributors under the {city} Open Content License; copies must name a source.",
         ]
     return headers, footers

@@ -37,4 +37,4 @@ def is_first_meeting(smaller_keys: ShingleSets, rows_a: Ints, rows_b: Ints) -> n
     document was emitted too. A pair is reported under the smallest key that it shares, and
     so exactly once.
     """
-    return intersection_sizes(smaller_keys, rows_a, rows_b) == 0
+    return np.equal(intersection_sizes(smaller_keys, rows_a, rows_b), 0)

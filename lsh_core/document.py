@@ -13,8 +13,8 @@ from lsh_core.errors import (
     LoneSurrogate,
     NoId,
     NotAnObject,
-    NotJson,
     NoText,
+    NotJson,
     NotShingles,
     NulByte,
     RejectedLine,
@@ -117,9 +117,9 @@ def _checked_id(doc_id: Any, field: str) -> str:
         raise NoId(f"field {field!r} is missing, null or empty")
     if isinstance(doc_id, bool) or not isinstance(doc_id, (str, int)):
         raise BadId(f"field {field!r} is {type(doc_id).__name__}")
-    doc_id = str(doc_id)
-    _check_surrogates(doc_id)
-    return doc_id
+    text = str(doc_id)
+    _check_surrogates(text)
+    return text
 
 
 def _check_surrogates(text: str) -> None:

@@ -143,7 +143,7 @@ def _throw(result: Signatures, bases: Ints, shingles: Words, round_number: int, 
 
 
 def _mixed(shingles: Words, functions: SketchFunctions, round_number: int) -> Words:
-    mixed = shingles * functions.first[round_number]
+    mixed: Words = shingles * functions.first[round_number]
     mixed ^= mixed >> np.uint32(15)
     mixed *= functions.second[round_number]
     return mixed

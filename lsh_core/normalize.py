@@ -8,6 +8,7 @@ from __future__ import annotations
 import string
 import unicodedata
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -98,7 +99,8 @@ def _normalize_any(text: str, settings: Settings) -> str:
 
 
 def _unicode_form(text: str, settings: Settings) -> str:
-    return text if settings.unicode_form == "none" else unicodedata.normalize(settings.unicode_form, text)
+    form: Any = settings.unicode_form
+    return text if form == "none" else unicodedata.normalize(form, text)
 
 
 def _without_words(text: bytes, stop_words: frozenset[str]) -> bytes:

@@ -20,7 +20,6 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "white_space": ("collapse", "keep"),
 }
 
-
 MAX_FUNCTIONS = 2**16
 
 
@@ -141,8 +140,9 @@ class Settings:
             raise SettingsError(f"max_bucket_docs is {self.max_bucket_docs}; it must be 2 or more")
         if not 0 <= self.seed < 2**64:
             raise SettingsError(f"seed is {self.seed}; it must be from 0 to 2^64 - 1")
-        kind, colon, size = self.shingle.partition(":")
+        kind, _, size = self.shingle.partition(":")
         if kind not in ("char", "word") or not (size.isascii() and size.isdigit()) or int(size) < 1:
             raise SettingsError(f"shingle is {self.shingle!r}; it must be char:K or word:K with K of 1 or more")
-        if self.bands and self.rows and self.bands * self.rows > MAX_FUNCTIONS:
-            raise SettingsError(f"bands x rows is {self.bands * self.rows}; it must be at most {MAX_FUNCTIONS}")
+        num_functions = self.bands * self.rows if self.bands and self.rows else self.max_functions
+        if num_functions > MAX_FUNCTIONS:
+            raise SettingsError(f"{num_functions} minhash functions are asked for; at most {MAX_FUNCTIONS} are allowed")

@@ -90,7 +90,7 @@ def test_uris_pass_and_have_no_size(tmp_path: Path, tmp_dir: Path) -> None:
     ("a[1].jsonl", ""), ("a,b.jsonl", ""), ("_a.jsonl", ""), (".a.jsonl", ""), ("caf\udce9.jsonl", ""),
     ("a b{c}*.tsv.gz", ".gz"), ("A.JSONL.GZ", ".gz"), ("é.bz2", ".bz2"),
 ])  # fmt: skip
-def test_names_that_engines_misread_are_linked(tmp_path: Path, tmp_dir: Path, name: str, packing: str) -> None:
+def test_names_engines_misread_are_linked(tmp_path: Path, tmp_dir: Path, name: str, packing: str) -> None:
     (tmp_path / name).write_bytes(b"any bytes")
     (source,) = open_inputs([str(tmp_path / name)], Settings(), tmp_dir)
     assert os.path.realpath(source.path) == str(tmp_path / name)
@@ -215,8 +215,10 @@ def test_unreadable_files_are_refused(tmp_path: Path, tmp_dir: Path) -> None:
     (tmp_path / "loop.jsonl").symlink_to("loop.jsonl")
     (tmp_path / "broken.csv").symlink_to("absent")
     (tmp_path / "closed.jsonl").touch(mode=0)
-    names = ["loop.jsonl", "broken.csv"] + ["closed.jsonl"] * (os.geteuid() != 0)
-    for name in names:
+    (tmp_path / "folder/closed").mkdir(parents=True)
+    (tmp_path / "folder/closed").chmod(0)
+    needs_permission = ["closed.jsonl", "folder"] if os.geteuid() else []  # root may read everything
+    for name in ["loop.jsonl", "broken.csv", *needs_permission]:
         with pytest.raises(InputError, match=f"cannot read .*{name}"):
             open_inputs([str(tmp_path / name)], Settings(), tmp_dir)
 

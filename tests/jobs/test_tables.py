@@ -77,6 +77,13 @@ def test_bad_utf8_in_csv_spoils_its_line_alone(csv_path: Path) -> None:
     assert parse_line(good.rstrip(b"\n"), Settings()).text == "fine"
 
 
+@pytest.mark.parametrize("row", [b"2," + b"x" * 200, b'2,"' + b"x\n" * 100 + b'"'])
+def test_csv_rows_beyond_all_bounds_are_refused(csv_path: Path, monkeypatch: Any, row: bytes) -> None:
+    monkeypatch.setattr("jobs.tables.MIN_FIELD_LIMIT_CHARS", 100)
+    with pytest.raises(InputError, match=r"corpus\.csv, row 2: .*100"):
+        rows_of_csv(csv_path, b"id,text\n1,a\n" + row, max_document_bytes=10)
+
+
 @pytest.mark.parametrize(("content", "message"), [
     (b"", "corpus.csv has no column 'id'; its columns are none"),
     (b"a,text\n1,2\n", "corpus.csv has no column 'id'; its columns are 'a', 'text'"),
