@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Callable
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -16,6 +17,7 @@ from jobs.truth import Comparison
 
 Listener = Callable[[str, int, int], None]
 SECONDS_BETWEEN_LINES = 10.0
+NUM_PAIRS_SHOWN = 60
 
 
 class Display:
@@ -95,13 +97,17 @@ def _ratio(part: int, whole: int) -> str:
 
 
 def truth_table(comparisons: Sequence[Comparison], threshold: float) -> Table:
-    """Pairs of the truth, most similar first, and whether the run found them."""
-    table = Table(title="pairs found against the planted truth")
-    for column in ("a", "b", "similarity", "expected", "found"):
+    """The known pairs that the run should have found, and what became of each."""
+    expected = [pair for pair in comparisons if pair.similarity >= threshold]
+    num_found, num_below = sum(pair.is_found for pair in expected), len(comparisons) - len(expected)
+    table = Table(
+        title="pairs found, beside the known truth",
+        caption=f"{num_found} of the {len(expected)} known pairs at or above {threshold:g} were found; "
+                f"{num_below} more lie below it")
+    for column in ("a", "b", "similarity", "found"):
         table.add_column(column, justify="right" if column == "similarity" else "left")
-    for pair in comparisons:
-        expected = pair.similarity >= threshold
-        verdict = {(True, True): "yes", (False, False): "no", (True, False): "MISSED", (False, True): "EXTRA"}
-        table.add_row(pair.a, pair.b, f"{pair.similarity:.4f}", "yes" if expected else "below threshold",
-                      verdict[expected, pair.is_found])
+    for pair in sorted(expected, key=lambda pair: pair.is_found)[:NUM_PAIRS_SHOWN]:
+        table.add_row(escape(pair.a), escape(pair.b), f"{pair.similarity:.4f}", "yes" if pair.is_found else "MISSED")
+    if len(expected) > NUM_PAIRS_SHOWN:
+        table.add_row("...", "...", "", f"{len(expected) - NUM_PAIRS_SHOWN} more")
     return table

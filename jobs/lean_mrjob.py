@@ -4,6 +4,8 @@ Import. mrjob 0.7.4 takes two names from distutils and one from pipes: modules t
 and 3.13 no longer have, and that are slow to load through setuptools. While mrjob is imported,
 small stand-ins with these names take their place.
 
+Travel. On a cluster the program itself goes along, as a zip on the tasks' path.
+
 Lines. mrjob ends a line at LF and strips any CR before it; Hadoop and Spark end lines at LF,
 CR or CRLF. ``MRJob`` here does as they do.
 """
@@ -74,8 +76,12 @@ __all__ = [
 ]
 
 
+HERE = (None, "inline", "local")
+"""Runners whose tasks find the program installed."""
+
+
 class MRJob(StockMRJob):  # type: ignore[misc]
-    """mrjob's job with lines as above, and the runners of ``runners.py``."""
+    """mrjob's job with travel and lines as above, and the runners of ``runners.py``."""
 
     def _read_input(self) -> Iterator[bytes]:
         for line in super()._read_input():
@@ -84,9 +90,17 @@ class MRJob(StockMRJob):  # type: ignore[misc]
             else:
                 yield line
 
+    def _runner_kwargs(self) -> dict[str, Any]:
+        kwargs: dict[str, Any] = super()._runner_kwargs()
+        if self.options.runner not in HERE:
+            from jobs.shipping import temporary_zip
+
+            kwargs["py_files"] = [*(kwargs.get("py_files") or ()), str(temporary_zip())]
+        return kwargs
+
     def _runner_class(self) -> Any:
         with stand_ins():
-            if self.options.runner in (None, "inline", "local"):
+            if self.options.runner in HERE:
                 from jobs import runners
 
                 return runners.LocalRunner if self.options.runner == "local" else runners.InlineRunner

@@ -66,6 +66,7 @@ def find_pairs(run: Run, settings: Settings, display: Display) -> RunReport:
             report.steps.append(jobs.run(MRPairs, "pairs", tmp_dir / "pairs"))
             report.num_pairs = _write_sorted(tmp_dir / "pairs", folder / "pairs.jsonl", tmp_dir)
             _check_nothing_lost(report)
+            _warn_of_input(report, display)
             if report.counter("rejected"):
                 report.steps.append(_find_rejects(jobs, folder / "rejected.jsonl"))
             report.seconds = time.monotonic() - started
@@ -154,6 +155,9 @@ def _find_rejects(jobs: JobRunner, path: Path) -> StepReport:
         file.writelines(sortable(lines, jobs.sources))
     for message in write_rejected(placed(keyed, jobs.sources, jobs.tmp_dir), path, NUM_REJECTED_SHOWN):
         jobs.display.note(message)
+    num_more = step.counters.get("rejected", 0) - NUM_REJECTED_SHOWN
+    if num_more > 0:
+        jobs.display.note(f"... and {num_more:,} more")
     return step
 
 
@@ -164,6 +168,13 @@ def _write_sorted(unsorted: Path, path: Path, tmp_dir: Path) -> int:
             file.write(line)
             num_lines += 1
     return num_lines
+
+
+def _warn_of_input(report: RunReport, display: Display) -> None:
+    if report.counter("rejected") and not report.counter("documents"):
+        display.note(f"every line was rejected: are they really --format {report.settings.format}?")
+    if report.counter("same_id"):
+        display.note(f"{report.counter('same_id'):,} similar pairs have one id for two texts; ids should be unique")
 
 
 def _check_nothing_lost(report: RunReport) -> None:

@@ -31,6 +31,7 @@ EQUAL, SPACES, NUMBERS, BOILERPLATE, SENTENCES, WORDS, TEMPLATE = range(7)
 KIND_OF_SLOT = slots([2, 4, 8, 10, 12, 28], 64)
 MAX_RATE_OF_KIND = np.array([0, 0, 1300, 1300, 12_000, 8000, 0])
 """Words (sentences, where they are dropped) in 65,536 that are edited at most."""
+MANY_WORDS = 200
 TEMPLATE_STEP, FIRST_BLANK = 22, 5
 """One word in so many is a blank of a template, for numbers."""
 
@@ -73,8 +74,10 @@ def respaced(text: str) -> str:
 def _edits(rows: Rows, draws: Hashes, keys: Hashes, kinds: Ints) -> Ints:
     """What happens to each token, by the kind and rate of its row and its own draw."""
     kind = np.repeat(kinds, rows.counts)
-    rates = np.repeat(MAX_RATE_OF_KIND[kinds] * bits(trait(keys, RATE), 0, 16) >> 16, rows.counts)
-    is_chosen = bits(draws, 0, 16) < rates
+    rates = MAX_RATE_OF_KIND[kinds] * bits(trait(keys, RATE), 0, 16) >> 16
+    # Chance evens out over many words: only short documents need a margin above similarity 0.5.
+    rates = np.where(rows.counts > MANY_WORDS, rates * 4 // 3, rates)
+    is_chosen = bits(draws, 0, 16) < np.repeat(rates, rows.counts)
     edits = np.where(is_chosen, REPLACE + bits(draws, 16, 2), KEEP)
     edits[(kind == NUMBERS) & _is_number(rows.values // NUM_FORMS)] = REPLACE
     edits = np.where(kind == SENTENCES, np.where(_is_in_dropped_sentence(rows, is_chosen), DROP, KEEP), edits)
@@ -98,9 +101,10 @@ def _is_in_dropped_sentence(rows: Rows, is_chosen: Mask) -> Mask:
 def _is_filled_in(rows: Rows, draws: Hashes, keys: Hashes) -> Mask:
     """The first blank is always filled in, of the others a share that the variant's key decides."""
     in_row = ranges(np.zeros_like(rows.counts), rows.counts)
-    is_blank = in_row % TEMPLATE_STEP == FIRST_BLANK
+    is_blank: Mask = in_row % TEMPLATE_STEP == FIRST_BLANK
     shares_x256 = np.repeat(16 + choose(trait(keys, RATE), 240), rows.counts)
-    return is_blank & ((in_row == FIRST_BLANK) | (bits(draws, 18, 8) < shares_x256))
+    is_filled: Mask = (in_row == FIRST_BLANK) | (bits(draws, 18, 8) < shares_x256)
+    return is_blank & is_filled
 
 
 def _is_number(words: Ints) -> Mask:

@@ -48,7 +48,7 @@ class SampleSpec:
             value = getattr(self, name)
             if type(value) is not int or not low <= value <= high:
                 raise SettingsError(f"{name} is {value!r}; it must be a whole number from {low} to {high}")
-        if not 0 <= self.near_share <= 1:
+        if not isinstance(self.near_share, (int, float)) or not 0 <= self.near_share <= 1:
             raise SettingsError(f"near_share is {self.near_share!r}; it must be from 0 to 1")
         if self.num_special > self.num_docs:
             found = f"num_template and num_equal are {self.num_special} together"
@@ -115,7 +115,7 @@ def make_texts(spec: SampleSpec, plan: Plan, numbers: Ints) -> Batch:
     language = build_language()
     originals = plan.original_of[numbers]
     keys = plan.keys[originals]
-    # A template of a few words would have no blanks, so that one is of the usual kind.
+    # A template of a few words would have no blanks, so the special ones are of the usual kind.
     is_usual = originals < spec.num_special
     usual_terms = mean_num_terms(language, spec.mean_chars)
     num_terms = np.where(is_usual, usual_terms, num_terms_of(language, keys, spec.mean_chars))

@@ -1,0 +1,30 @@
+# make demo: near-duplicates of a small corpus. make test: everything that can be checked here.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+DEMO_OUT := demo_out
+
+.PHONY: demo test quick-test lint clean
+
+$(READY): setup.cfg pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+	touch $(READY)
+
+demo: $(READY)
+	rm -rf $(DEMO_OUT)
+	$(BIN)/lookalike pairs data/articles.jsonl --truth data/articles.truth.jsonl --out $(DEMO_OUT)
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+test: lint
+	$(BIN)/python -m pytest --cov=lsh_core --cov-fail-under=95
+
+quick-test: $(READY)
+	$(BIN)/python -m pytest -m "not slow" -x -q tests/lsh_core lsh_core tests/jobs/test_mr_pairs.py tests/jobs/test_lean_mrjob.py
+
+clean:
+	rm -rf $(VENV) $(DEMO_OUT) build *.egg-info

@@ -1,0 +1,369 @@
+"""Generated corpora: reproducible, as large and as similar as asked, and with a true truth."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import re
+import unicodedata
+from collections import Counter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs import sample, sample_edits, sample_plan, sample_text, sample_words
+from jobs.errors import OutputError
+from jobs.sample import SampleReport, SampleSpec, write_sample
+from jobs.sample_plan import draw_group_sizes, make_plan, make_texts
+from lsh_core.errors import SettingsError
+from lsh_core.hashing import splitmix64
+from lsh_core.jaccard import shingle_sets
+from lsh_core.normalize import normalize_texts
+from lsh_core.settings import Settings
+
+
+class Sample(NamedTuple):
+    """A corpus as read from its files."""
+
+    texts: dict[str, str]
+    truth: list[dict[str, Any]]
+    report: SampleReport
+    corpus_bytes: bytes
+    truth_bytes: bytes
+
+
+def generate(folder: Path, spec: SampleSpec) -> Sample:
+    corpus, truth = folder / "corpus.jsonl", folder / "truth.jsonl"
+    report = write_sample(spec, corpus, truth)
+    assert sorted(path.name for path in folder.iterdir()) == ["corpus.jsonl", "truth.jsonl"]
+    documents = [json.loads(line) for line in corpus.read_bytes().decode().split("\n")[:-1]]
+    pairs = [json.loads(line) for line in truth.read_bytes().decode().split("\n")[:-1]]
+    assert all(list(document) == ["id", "text"] for document in documents)
+    assert all(list(pair) == ["a", "b", "similarity"] for pair in pairs)
+    texts = {document["id"]: document["text"] for document in documents}
+    assert len(texts) == len(documents) == report.num_docs == spec.num_docs
+    return Sample(texts, pairs, report, corpus.read_bytes(), truth.read_bytes())
+
+
+def shingles_of(text: str) -> set[str]:
+    text = " ".join(unicodedata.normalize("NFC", text).split())
+    return {text[i : i + 9] for i in range(max(1, len(text) - 8))}
+
+
+def similarity_of(one: str, other: str) -> float:
+    a, b = shingles_of(one), shingles_of(other)
+    return len(a & b) / len(a | b)
+
+
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> Sample:
+    return generate(tmp_path_factory.mktemp("sample"), SampleSpec(num_docs=4000))
+
+
+@pytest.mark.parametrize("num_docs", [0, 1, 2, 3])
+def test_tiny_corpora(tmp_path: Path, num_docs: int) -> None:
+    made = generate(tmp_path, SampleSpec(num_docs=num_docs, near_share=1))
+    assert list(made.texts) == [f"d000000{i + 1}" for i in range(num_docs)]
+    assert len(made.truth) == max(0, num_docs - 1)
+    assert made.report.num_groups == (num_docs > 1)
+    assert made.report.largest_group == (num_docs if num_docs > 1 else 0)
+
+
+def test_bytes_are_the_same_for_ever(tmp_path: Path) -> None:
+    made = generate(tmp_path, SampleSpec(num_docs=500, num_template=20, num_equal=10, near_share=0.5))
+    assert made.report.share_beyond_ascii > 0
+    digest = hashlib.sha256(made.corpus_bytes + made.truth_bytes).hexdigest()
+    assert digest == "GOLDEN"
+
+
+def test_two_runs_give_the_same_bytes(tmp_path: Path, usual: Sample) -> None:
+    again = generate(tmp_path, SampleSpec(num_docs=4000))
+    assert again == usual
+
+
+def test_another_seed_gives_another_corpus(tmp_path: Path, usual: Sample) -> None:
+    other = generate(tmp_path, SampleSpec(num_docs=4000, seed=2))
+    assert not set(other.texts.values()) & set(usual.texts.values())
+
+
+def test_batches_do_not_show(tmp_path: Path, usual: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sample, "BATCH_CHARS", 30_000)
+    assert generate(tmp_path, SampleSpec(num_docs=4000)) == usual
+
+
+@given(st.lists(st.integers(0, 199), max_size=12))
+def test_a_text_depends_on_its_number_alone(numbers: list[int]) -> None:
+    spec = SampleSpec(num_docs=200, near_share=0.8, num_template=20, num_equal=5)
+    plan = make_plan(spec)
+    whole = make_texts(spec, plan, np.arange(200)).texts
+    assert make_texts(spec, plan, np.array(numbers, np.int64)).texts == [whole[number] for number in numbers]
+
+
+def test_truth_is_the_similarity_of_sets_of_strings(usual: Sample) -> None:
+    assert len(usual.truth) == usual.report.num_pairs > 500
+    for pair in usual.truth:
+        assert pair["similarity"] == similarity_of(usual.texts[pair["a"]], usual.texts[pair["b"]])
+
+
+def test_truth_is_sorted_and_names_each_pair_once(usual: Sample) -> None:
+    pairs = [(pair["a"], pair["b"]) for pair in usual.truth]
+    assert all(a < b for a, b in pairs)
+    assert pairs == sorted(set(pairs))
+
+
+def test_ids_sort_as_documents_lie_and_stay_as_wide(usual: Sample) -> None:
+    assert list(usual.texts) == sorted(usual.texts)
+    spec = SampleSpec(num_docs=123_456_789)
+    assert sample.doc_id(spec, 0) == "d000000001"
+    assert sample.doc_id(spec, 123_456_788) == "d123456789"
+
+
+def test_truth_is_a_star_a_group(usual: Sample) -> None:
+    """As many pairs as documents of groups, less one a group; so many documents were to be in groups."""
+    in_groups = {doc_id for pair in usual.truth for doc_id in (pair["a"], pair["b"])}
+    assert len(in_groups) == 1000
+    assert len(usual.truth) == 1000 - usual.report.num_groups
+    assert sum(usual.report.group_sizes.values()) == usual.report.num_groups
+
+
+def test_relatives_lie_far_apart(usual: Sample) -> None:
+    distances = [int(pair["b"][1:]) - int(pair["a"][1:]) for pair in usual.truth]
+    # Two random places of n are n / 3 apart on average.
+    assert 4000 / 3 * 0.9 < np.mean(distances) < 4000 / 3 * 1.1
+
+
+def test_planted_similarities_spread(usual: Sample) -> None:
+    counts = Counter(math.floor(pair["similarity"] * 10) for pair in usual.truth)
+    assert sum(counts.values()) == usual.report.num_pairs
+    assert all(counts[tenth] > 0.02 * len(usual.truth) for tenth in (5, 6, 7, 8, 9, 10))
+    assert sum(counts[tenth] for tenth in range(5)) < 0.05 * len(usual.truth)
+    assert counts[10] < 0.2 * len(usual.truth)
+    assert usual.report.planted["1"] == counts[10]
+    assert usual.report.planted["0.7-0.8"] == sum(0.7 <= pair["similarity"] < 0.8 for pair in usual.truth)
+
+
+def test_some_equal_ones_differ_in_white_space_only(usual: Sample) -> None:
+    equal = [pair for pair in usual.truth if pair["similarity"] == 1]
+    is_same_text = {usual.texts[pair["a"]] == usual.texts[pair["b"]] for pair in equal}
+    assert is_same_text == {True, False}
+
+
+def test_background_is_not_empty(usual: Sample) -> None:
+    background, nearest = usual.report.background, usual.report.nearest
+    above = sum(background[name] for name in ("0.02-0.05", "0.05-0.1", "0.1-0.2", "0.2-0.3", "0.3-0.5", "0.5-1"))
+    assert above > 0.1 * sum(background.values()) > 0
+    assert background["0.5-1"] == nearest["0.5-1"] == 0
+    assert nearest["0.1-0.2"] + nearest["0.2-0.3"] + nearest["0.3-0.5"] > 0.3 * sum(nearest.values())
+    assert sum(nearest.values()) == sample.NEAREST_DOCS
+
+
+def test_nearest_and_background_against_all_pairs() -> None:
+    spec = SampleSpec(num_docs=60, near_share=0.5)
+    plan = make_plan(spec)
+    texts, group_of = make_texts(spec, plan, plan.number_at).texts, plan.original_of[plan.number_at]
+    sets = shingle_sets(normalize_texts(texts, Settings()), Settings())
+    nearest = [
+        max(similarity_of(texts[i], texts[j]) for j in range(60) if group_of[i] != group_of[j]) for i in range(20)
+    ]
+    assert sample.nearest_similarities(sets, group_of, 20).tolist() == nearest
+    places = [(i, j) for step in (1, 30) for i in range(60) for j in [(i - step) % 60] if group_of[i] != group_of[j]]
+    background = [similarity_of(texts[i], texts[j]) for i, j in places]
+    assert sample.background_similarities(sets, group_of).tolist() == background
+
+
+def test_lengths_vary_around_the_mean(usual: Sample) -> None:
+    lengths = np.array([len(text) for text in usual.texts.values()])
+    assert abs(lengths.mean() - 400) < 40
+    assert np.median(lengths) < lengths.mean()
+    assert lengths.std() > 100
+
+
+def test_long_documents(tmp_path: Path) -> None:
+    made = generate(tmp_path, SampleSpec(num_docs=60, mean_chars=10_000))
+    lengths = [len(text) for text in made.texts.values()]
+    assert abs(np.mean(lengths) - 10_000) < 2000
+    for pair in made.truth:
+        assert pair["similarity"] == similarity_of(made.texts[pair["a"]], made.texts[pair["b"]])
+
+
+def test_scripts(usual: Sample) -> None:
+    texts = list(usual.texts.values())
+    share = sum(not text.isascii() for text in texts) / len(texts)
+    assert share == usual.report.share_beyond_ascii > 0.02
+    everything = "".join(texts)
+    for letters in ("[áöü]", "[а-я]", "[α-ω]", "[一-龥]", "[\U0001f300-\U0001faff]"):
+        assert re.search(letters, everything)
+
+
+def test_words_follow_zipf(usual: Sample) -> None:
+    words = re.findall(r"[a-z]+", " ".join(text for text in usual.texts.values() if text.isascii()))
+    counts = np.array(sorted(Counter(words).values(), reverse=True))
+    assert len(counts) > 5000
+    ranks = np.arange(10, 1000)
+    slope, _ = np.polyfit(np.log(ranks), np.log(counts[ranks]), 1)
+    assert -1.25 < slope < -0.75
+
+
+def test_common_words_are_short() -> None:
+    words = sample_words.build_language().tokens[:: sample_words.NUM_FORMS][: sample_words.NUM_WORDS].tolist()
+    assert len(set(words)) == sample_words.NUM_WORDS
+    assert np.mean([len(word) for word in words[:100]]) + 2 < np.mean([len(word) for word in words])
+
+
+def test_texts_look_like_texts(usual: Sample) -> None:
+    plain = [text for text in usual.texts.values() if text.isascii()]
+    for pattern in (r"[a-z], [a-z]", r"[a-z]\. [A-Z$\d]", r"\? [A-Z$\d]", r"\.\n\n[A-Z]", r" \d", r" \| "):
+        assert sum(bool(re.search(pattern, text)) for text in plain) > 0.05 * len(plain)
+    rights = sum("All rights reserved." in text for text in plain)
+    assert 0.2 < rights / len(plain) < 0.3
+
+
+def test_template(tmp_path: Path) -> None:
+    made = generate(tmp_path, SampleSpec(num_docs=300, num_template=200, near_share=0))
+    assert len(made.truth) == 199
+    members = sorted({made.texts[pair[side]] for pair in made.truth for side in ("a", "b")})
+    assert len(members) > 150
+    found = [similarity_of(one, other) for one, other in itertools.combinations(members[::7], 2)]
+    assert 0.75 <= min(found) < max(found) <= 1
+    assert made.report.largest_group == 200
+
+
+def test_equal(tmp_path: Path) -> None:
+    made = generate(tmp_path, SampleSpec(num_docs=300, num_equal=120, near_share=0))
+    assert Counter(made.texts.values()).most_common(2)[0][1] == 120
+    assert Counter(made.texts.values()).most_common(2)[1][1] == 1
+    assert [pair["similarity"] for pair in made.truth] == [1.0] * 119
+
+
+def test_all_options_together_fill_the_corpus(tmp_path: Path) -> None:
+    made = generate(tmp_path, SampleSpec(num_docs=100, num_equal=30, num_template=40, near_share=1))
+    assert len({doc_id for pair in made.truth for doc_id in (pair["a"], pair["b"])}) == 100
+
+
+@given(st.integers(0, 5000), st.integers(0, 2**64 - 1))
+def test_group_sizes_make_up_the_documents(num_docs: int, seed: int) -> None:
+    sizes = draw_group_sizes(num_docs, seed)
+    assert sizes.sum() == (num_docs if num_docs > 1 else 0)
+    assert np.all(sizes >= 2)
+    assert sizes.max(initial=2) <= max(2, num_docs // 10) + 1
+
+
+def test_group_sizes_have_a_heavy_tail() -> None:
+    sizes = draw_group_sizes(16_000, seed=1)
+    assert np.mean(sizes <= 4) > 0.7
+    assert np.sum((sizes >= 10) & (sizes < 100)) > 50
+    assert 100 < sizes.max() <= sample_plan.MAX_GROUP_DOCS
+
+
+def test_plan_is_a_permutation() -> None:
+    plan = make_plan(SampleSpec(num_docs=1000))
+    assert sorted(plan.number_at.tolist()) == list(range(1000))
+    assert plan.position_of[plan.number_at].tolist() == list(range(1000))
+    assert len(set(plan.keys.tolist())) == 1000
+
+
+@given(st.lists(st.integers(1, 20), min_size=1, max_size=8), st.integers(20, 400))
+def test_slots_are_in_proportion(weights: list[int], num_slots: int) -> None:
+    counts = np.bincount(sample_words.slots(weights, num_slots), minlength=len(weights))
+    assert counts.sum() == num_slots
+    for weight, count in zip(weights, counts.tolist()):
+        assert abs(count - weight * num_slots / sum(weights)) < 1
+
+
+def test_draws_are_even() -> None:
+    keys = splitmix64(1, 200)
+    draws = sample_text.stream(keys, np.full(200, 100))
+    assert len(set(draws.tolist())) == 20_000
+    for values in (sample_text.bits(draws, 0, 4), sample_text.bits(draws, 44, 4), sample_words.choose(draws, 16)):
+        counts = np.bincount(values, minlength=16)
+        # Six standard deviations of a binomial count.
+        assert np.all(np.abs(counts - 1250) < 6 * math.sqrt(1250))
+
+
+@pytest.mark.parametrize("kind", range(7))
+def test_each_kind_of_variant(kind: int) -> None:
+    """What a variant of a kind keeps of its original: words, their order, its boilerplate."""
+    language, keys = sample_words.build_language(), splitmix64(3, 300)
+    rows = sample_text.original_rows(language, keys, np.full(300, 40))
+    edited = sample_edits.edited_rows(language, rows, splitmix64(4, 300), np.full(300, kind))
+    scripts = np.zeros(300, np.int64)
+    before = sample_text.write_texts(language, rows, scripts)
+    after = sample_text.write_texts(language, edited, scripts)
+    share_changed = np.mean([one != other for one, other in zip(before, after)])
+    if kind in (sample_edits.EQUAL, sample_edits.SPACES):
+        assert share_changed == 0
+    else:
+        assert share_changed > 0.95
+    firsts, new_firsts = (np.cumsum(made.counts) - made.counts for made in (rows, edited))
+    share_of_new_headers = np.mean(rows.values[firsts] != edited.values[new_firsts])
+    assert (share_of_new_headers > 0.3) == (kind == sample_edits.BOILERPLATE)
+    if kind in (sample_edits.NUMBERS, sample_edits.TEMPLATE):
+        new_words = [set(two.split()) - set(one.split()) for one, two in zip(before, after)]
+        numbers = [word for words in new_words for word in words if re.search(r"\d", word)]
+        assert len(numbers) > 0.5 * sum(map(len, new_words))
+    if kind == sample_edits.SENTENCES:
+        assert np.mean(edited.counts < rows.counts) > 0.1
+
+
+def test_respaced_is_equal_once_normalized() -> None:
+    text = "Ünö, dös. Trés?\n\nQuátre. End"
+    other = sample_edits.respaced(text)
+    assert other != text
+    assert normalize_texts([other], Settings()) == normalize_texts([text], Settings())
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"num_docs": -1},
+        {"num_docs": 1.5},
+        {"num_docs": True},
+        {"num_docs": 10, "seed": -1},
+        {"num_docs": 10, "seed": 2**64},
+        {"num_docs": 10, "mean_chars": 0},
+        {"num_docs": 10, "mean_chars": 10**7},
+        {"num_docs": 10, "near_share": -0.1},
+        {"num_docs": 10, "near_share": 1.1},
+        {"num_docs": 10, "near_share": math.nan},
+        {"num_docs": 10, "near_share": "much"},
+        {"num_docs": 10, "num_template": -1},
+        {"num_docs": 10, "num_equal": 11},
+        {"num_docs": 10, "num_template": 6, "num_equal": 5},
+    ],
+)
+def test_bad_specs_are_refused(values: dict[str, Any]) -> None:
+    with pytest.raises(SettingsError, match="must be"):
+        SampleSpec(**values)
+
+
+def test_progress_ends_with_all_documents(tmp_path: Path) -> None:
+    heard: list[int] = []
+    write_sample(SampleSpec(num_docs=6000), tmp_path / "corpus", tmp_path / "truth", heard.append)
+    assert len(heard) > 1
+    assert heard == sorted(heard)
+    assert heard[-1] == 6000
+
+
+def test_nothing_is_left_of_a_failure(tmp_path: Path) -> None:
+    def stop(num_docs: int) -> None:
+        raise KeyboardInterrupt
+
+    (tmp_path / "corpus").write_text("old")
+    with pytest.raises(KeyboardInterrupt):
+        write_sample(SampleSpec(num_docs=10), tmp_path / "corpus", tmp_path / "truth", stop)
+    assert [path.name for path in tmp_path.iterdir()] == ["corpus"]
+    assert (tmp_path / "corpus").read_text() == "old"
+
+
+def test_paths_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="nowhere"):
+        write_sample(SampleSpec(num_docs=1), tmp_path / "corpus", tmp_path / "nowhere" / "truth")
+    with pytest.raises(SettingsError, match="two files"):
+        write_sample(SampleSpec(num_docs=1), tmp_path / "same", tmp_path / "same")
+    assert list(tmp_path.iterdir()) == []
