@@ -15,9 +15,10 @@ import click
 from rich.console import Console
 
 from jobs.base import option_type, settings_from
-from jobs.display import Display, summary_table, truth_table
+from jobs.display import Display, sample_table, summary_table, truth_table
 from jobs.errors import InputError
 from jobs.pipeline import RUNNERS, Run, find_pairs
+from jobs.sample import SampleSpec, write_sample
 from jobs.truth import compare, read_truth
 from lsh_core.errors import LookalikeError, SettingsError
 from lsh_core.settings import CHOICES, Settings
@@ -82,11 +83,40 @@ def pairs(
     run = Run(inputs, out, runner, conf, tmp, cores, strict, verbose, shlex.join(["lookalike", *sys.argv[1:]]))
     report = find_pairs(run, settings, Display(quiet))
     if not quiet:
-        console = Console()
         if truth:
-            console.print(truth_table(compare(known, out / "pairs.jsonl"), settings.threshold))
-        console.print(summary_table(report))
-        console.print(f"The results are in {out}", markup=False, highlight=False, soft_wrap=True)
+            show(truth_table(compare(known, out / "pairs.jsonl"), settings.threshold))
+        show(summary_table(report), f"The results are in {out}")
+
+
+@cli.command()
+@click.option("--docs", type=click.IntRange(min=0), required=True, help="Number of documents.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Other seeds, other corpora.")
+@click.option("--out", type=FILE, required=True, help="File for the documents; the truth goes beside it.")
+@click.option("--chars", type=int, default=400, show_default=True, help="Mean length of a text.")
+@click.option("--near", type=float, default=0.25, show_default=True,
+              help="Share of the documents that lie in near-duplicate groups.")
+@click.option("--template", type=int, default=0, show_default=True, help="So many documents share one template.")
+@click.option("--equal", type=int, default=0, show_default=True, help="So many documents have the same text.")
+@click.option("-q", "--quiet", is_flag=True, help="Show errors only.")
+def sample(docs: int, seed: int, out: Path, chars: int, near: float, template: int, equal: int, quiet: bool) -> None:
+    """Make a corpus with planted near-duplicates, and its truth.
+
+    Writes JSON Lines to --out and the planted pairs with their exact similarities to the same
+    name ending in .truth.jsonl; prints how similar unrelated documents are.
+    """
+    spec = SampleSpec(docs, seed, chars, near, template, equal)
+    truth = out.with_name(out.name.partition(".")[0] + ".truth.jsonl")
+    with Display(quiet).count("documents", docs) as on_progress:
+        report = write_sample(spec, out, truth, on_progress)
+    if not quiet:
+        show(sample_table(report), f"The corpus is {out}, its planted pairs are {truth}")
+
+
+def show(*items: Any) -> None:
+    """Print results, as wide as they are."""
+    console = Console(highlight=False, soft_wrap=True)
+    for item in items:
+        console.print(item, markup=False)
 
 
 def read_settings(values: dict[str, Any], settings_file: Optional[Path]) -> Settings:

@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from jobs.run_report import RunReport
+from jobs.sample import SampleReport
 from jobs.truth import Comparison
 
 Listener = Callable[[str, int, int], None]
@@ -47,6 +48,13 @@ class Display:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("tasks"),
                    TimeRemainingColumn())
         return Progress(*columns, console=self.console, transient=True)
+
+
+    @contextmanager
+    def count(self, what: str, total: int) -> Iterator[Callable[[int], None]]:
+        """While things are made, the listener to be told how many there are."""
+        with self.step(what) as listener:
+            yield lambda done: listener("written", done, total)
 
 
 class _BarListener:
@@ -94,6 +102,26 @@ def summary_table(report: RunReport) -> Table:
 
 def _ratio(part: int, whole: int) -> str:
     return f"{part / whole:.1f}" if whole else "0"
+
+
+def sample_table(report: SampleReport) -> Table:
+    """What a generated corpus holds, and how similar its unrelated documents are."""
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_row("documents", f"{report.num_docs:,}, {report.num_bytes:,} bytes, "
+                               f"{report.share_beyond_ascii:.1%} beyond ASCII")
+    table.add_row("groups", f"{report.num_groups:,}, the largest of {report.largest_group:,}")
+    table.add_row("planted pairs", f"{report.num_pairs:,}")
+    for title, histogram in (
+        ("similarity of planted pairs", report.planted),
+        ("similarity of unrelated documents, random pairs", report.background),
+        ("similarity to the nearest unrelated document", report.nearest),
+    ):
+        table.add_section()
+        table.add_row(title, "")
+        most = max(histogram.values(), default=0) or 1
+        for name, number in histogram.items():
+            table.add_row(f"  {name}", f"{'█' * round(30 * number / most)} {number:,}")
+    return table
 
 
 def truth_table(comparisons: Sequence[Comparison], threshold: float) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -69,18 +70,15 @@ class MRPairs(BatchMapJob):
             yield None, counts
 
     def _distinct_documents(self, values: Iterable[bytes]) -> list[BucketRecord]:
-        """The documents of a bucket without extra copies, which are counted at their smallest key."""
-        num_lines = 0
-        documents: dict[bytes, None] = {}
+        """The documents of a bucket without extra copies; each is counted at its smallest key."""
+        num_lines: Counter[bytes] = Counter()
         for value in values:
-            num_lines += 1
-            documents[value] = None
-            if len(documents) > self.settings.max_bucket_docs:
-                self._refuse_if_hot(documents)
-        bucket = [BucketRecord.decode(value) for value in documents]
-        is_home = not bucket[0].smaller_keys
-        if is_home:
-            self.count({"documents": len(bucket), "copies": num_lines - len(bucket)})
+            num_lines[value] += 1
+            if len(num_lines) > self.settings.max_bucket_docs:
+                self._refuse_if_hot(num_lines)
+        bucket = [BucketRecord.decode(value) for value in num_lines]
+        at_home = [number for record, number in zip(bucket, num_lines.values()) if not record.smaller_keys]
+        self.count({"documents": len(at_home), "copies": sum(at_home) - len(at_home)})
         return bucket
 
     def _refuse_if_hot(self, documents: Iterable[bytes]) -> None:
