@@ -16,17 +16,22 @@ SORT_MEMORY = "200M"
 
 
 def check_output_folder(folder: Path) -> None:
-    """Refuse a folder that holds something, before anything runs."""
+    """Refuse a folder that holds something or cannot be made, before anything runs."""
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder} is there already and is not a folder")
     if folder.is_dir() and any(folder.iterdir()):
         raise OutputError(f"{folder} is not empty; name another folder with --out, or remove it")
+    nearest = next(parent for parent in folder.resolve().parents if parent.exists())
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
+        raise OutputError(f"cannot write to {folder}: {nearest} is not a folder that can be written to")
 
 
 @contextmanager
 def complete_folder(folder: Path) -> Iterator[Path]:
     """A folder to write into that takes its final name only if nothing goes wrong."""
     check_output_folder(folder)
+    # A link or "." cannot be replaced, what it stands for can.
+    folder = folder.resolve()
     folder.parent.mkdir(parents=True, exist_ok=True)
     partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}.partial-", dir=folder.parent))
     try:

@@ -14,15 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from jobs import sample, sample_edits, sample_plan, sample_text, sample_words
+from jobs import sample
 from jobs.errors import OutputError
 from jobs.sample import SampleReport, SampleSpec, write_sample
-from jobs.sample_plan import draw_group_sizes, make_plan, make_texts
+from jobs.sample_plan import make_plan, make_texts
 from lsh_core.errors import SettingsError
-from lsh_core.hashing import splitmix64
 from lsh_core.jaccard import shingle_sets
 from lsh_core.normalize import normalize_texts
 from lsh_core.settings import Settings
@@ -82,27 +79,17 @@ def test_bytes_are_the_same_for_ever(tmp_path: Path) -> None:
     assert digest == "ad97cd4cc380912e7fd6b4cae03dfc47ee26899f09e9ae514c39b14330dd5b05"
 
 
-def test_two_runs_give_the_same_bytes(tmp_path: Path, usual: Sample) -> None:
-    again = generate(tmp_path, SampleSpec(num_docs=4000))
-    assert again == usual
+@pytest.mark.parametrize("batch_chars", [sample.BATCH_CHARS, 30_000])
+def test_two_runs_give_the_same_bytes_in_any_batches(
+    tmp_path: Path, usual: Sample, monkeypatch: pytest.MonkeyPatch, batch_chars: int
+) -> None:
+    monkeypatch.setattr(sample, "BATCH_CHARS", batch_chars)
+    assert generate(tmp_path, SampleSpec(num_docs=4000)) == usual
 
 
 def test_another_seed_gives_another_corpus(tmp_path: Path, usual: Sample) -> None:
     other = generate(tmp_path, SampleSpec(num_docs=4000, seed=2))
     assert not set(other.texts.values()) & set(usual.texts.values())
-
-
-def test_batches_do_not_show(tmp_path: Path, usual: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sample, "BATCH_CHARS", 30_000)
-    assert generate(tmp_path, SampleSpec(num_docs=4000)) == usual
-
-
-@given(st.lists(st.integers(0, 199), max_size=12))
-def test_a_text_depends_on_its_number_alone(numbers: list[int]) -> None:
-    spec = SampleSpec(num_docs=200, near_share=0.8, num_template=20, num_equal=5)
-    plan = make_plan(spec)
-    whole = make_texts(spec, plan, np.arange(200)).texts
-    assert make_texts(spec, plan, np.array(numbers, np.int64)).texts == [whole[number] for number in numbers]
 
 
 def test_truth_is_the_similarity_of_sets_of_strings(usual: Sample) -> None:
@@ -210,12 +197,6 @@ def test_words_follow_zipf(usual: Sample) -> None:
     assert -1.25 < slope < -0.75
 
 
-def test_common_words_are_short() -> None:
-    words = sample_words.build_language().tokens[:: sample_words.NUM_FORMS][: sample_words.NUM_WORDS].tolist()
-    assert len(set(words)) == sample_words.NUM_WORDS
-    assert np.mean([len(word) for word in words[:100]]) + 2 < np.mean([len(word) for word in words])
-
-
 def test_texts_look_like_texts(usual: Sample) -> None:
     plain = [text for text in usual.texts.values() if text.isascii()]
     for pattern in (r"[a-z], [a-z]", r"[a-z]\. [A-Z$\d]", r"\? [A-Z$\d]", r"\.\n\n[A-Z]", r" \d", r" \| "):
@@ -236,110 +217,13 @@ def test_template(tmp_path: Path) -> None:
 
 def test_equal(tmp_path: Path) -> None:
     made = generate(tmp_path, SampleSpec(num_docs=300, num_equal=120, near_share=0))
-    assert Counter(made.texts.values()).most_common(2)[0][1] == 120
-    assert Counter(made.texts.values()).most_common(2)[1][1] == 1
+    assert sorted(Counter(made.texts.values()).values())[-2:] == [1, 120]
     assert [pair["similarity"] for pair in made.truth] == [1.0] * 119
 
 
 def test_all_options_together_fill_the_corpus(tmp_path: Path) -> None:
     made = generate(tmp_path, SampleSpec(num_docs=100, num_equal=30, num_template=40, near_share=1))
     assert len({doc_id for pair in made.truth for doc_id in (pair["a"], pair["b"])}) == 100
-
-
-@given(st.integers(0, 5000), st.integers(0, 2**64 - 1))
-def test_group_sizes_make_up_the_documents(num_docs: int, seed: int) -> None:
-    sizes = draw_group_sizes(num_docs, seed)
-    assert sizes.sum() == (num_docs if num_docs > 1 else 0)
-    assert np.all(sizes >= 2)
-    assert sizes.max(initial=2) <= max(2, num_docs // 10) + 1
-
-
-def test_group_sizes_have_a_heavy_tail() -> None:
-    sizes = draw_group_sizes(16_000, seed=1)
-    assert np.mean(sizes <= 4) > 0.7
-    assert np.sum((sizes >= 10) & (sizes < 100)) > 50
-    assert 100 < sizes.max() <= sample_plan.MAX_GROUP_DOCS
-
-
-def test_plan_is_a_permutation() -> None:
-    plan = make_plan(SampleSpec(num_docs=1000))
-    assert sorted(plan.number_at.tolist()) == list(range(1000))
-    assert plan.position_of[plan.number_at].tolist() == list(range(1000))
-    assert len(set(plan.keys.tolist())) == 1000
-
-
-@given(st.lists(st.integers(1, 20), min_size=1, max_size=8), st.integers(20, 400))
-def test_slots_are_in_proportion(weights: list[int], num_slots: int) -> None:
-    counts = np.bincount(sample_words.slots(weights, num_slots), minlength=len(weights))
-    assert counts.sum() == num_slots
-    for weight, count in zip(weights, counts.tolist()):
-        assert abs(count - weight * num_slots / sum(weights)) < 1
-
-
-def test_draws_are_even() -> None:
-    keys = splitmix64(1, 200)
-    draws = sample_text.stream(keys, np.full(200, 100))
-    assert len(set(draws.tolist())) == 20_000
-    for values in (sample_text.bits(draws, 0, 4), sample_text.bits(draws, 44, 4), sample_words.choose(draws, 16)):
-        counts = np.bincount(values, minlength=16)
-        # Six standard deviations of a binomial count.
-        assert np.all(np.abs(counts - 1250) < 6 * math.sqrt(1250))
-
-
-@pytest.mark.parametrize("kind", range(7))
-def test_each_kind_of_variant(kind: int) -> None:
-    """What a variant of a kind keeps of its original: words, their order, its boilerplate."""
-    language, keys = sample_words.build_language(), splitmix64(3, 300)
-    rows = sample_text.original_rows(language, keys, np.full(300, 40))
-    edited = sample_edits.edited_rows(language, rows, splitmix64(4, 300), np.full(300, kind))
-    scripts = np.zeros(300, np.int64)
-    before = sample_text.write_texts(language, rows, scripts)
-    after = sample_text.write_texts(language, edited, scripts)
-    share_changed = np.mean([one != other for one, other in zip(before, after)])
-    if kind in (sample_edits.EQUAL, sample_edits.SPACES):
-        assert share_changed == 0
-    else:
-        assert share_changed > 0.95
-    firsts, new_firsts = (np.cumsum(made.counts) - made.counts for made in (rows, edited))
-    share_of_new_headers = np.mean(rows.values[firsts] != edited.values[new_firsts])
-    assert (share_of_new_headers > 0.3) == (kind == sample_edits.BOILERPLATE)
-    if kind in (sample_edits.NUMBERS, sample_edits.TEMPLATE):
-        new_words = [set(two.split()) - set(one.split()) for one, two in zip(before, after)]
-        numbers = [word for words in new_words for word in words if re.search(r"\d", word)]
-        assert len(numbers) > 0.5 * sum(map(len, new_words))
-    if kind == sample_edits.SENTENCES:
-        assert np.mean(edited.counts < rows.counts) > 0.1
-
-
-def test_respaced_is_equal_once_normalized() -> None:
-    text = "Ünö, dös. Trés?\n\nQuátre. End"
-    other = sample_edits.respaced(text)
-    assert other != text
-    assert normalize_texts([other], Settings()) == normalize_texts([text], Settings())
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        {"num_docs": -1},
-        {"num_docs": 1.5},
-        {"num_docs": True},
-        {"num_docs": 10, "seed": -1},
-        {"num_docs": 10, "seed": 2**64},
-        {"num_docs": 10, "mean_chars": 0},
-        {"num_docs": 10, "mean_chars": 10**7},
-        {"num_docs": 10, "near_share": -0.1},
-        {"num_docs": 10, "near_share": 1.1},
-        {"num_docs": 10, "near_share": math.nan},
-        {"num_docs": 10, "near_share": "much"},
-        {"num_docs": 10, "num_template": -1},
-        {"num_docs": 10, "num_equal": 11},
-        {"num_docs": 10, "num_template": 6, "num_equal": 5},
-    ],
-)
-def test_bad_specs_are_refused(values: dict[str, Any]) -> None:
-    with pytest.raises(SettingsError, match="must be"):
-        SampleSpec(**values)
 
 
 def test_progress_ends_with_all_documents(tmp_path: Path) -> None:
