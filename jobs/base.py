@@ -24,9 +24,10 @@ def settings_from(values: Mapping[str, Any], settings_json: Optional[Mapping[str
     """Settings from a JSON object (a former ``run.json`` included), overruled by values that are not None."""
     base = Settings()
     if settings_json is not None:
-        if not isinstance(settings_json, Mapping):
-            raise SettingsError("a settings file must hold a JSON object")
-        base = Settings.from_json(settings_json.get("settings", settings_json))
+        found = settings_json.get("settings", settings_json) if isinstance(settings_json, Mapping) else settings_json
+        if not isinstance(found, Mapping):
+            raise SettingsError(f"a settings file must hold a JSON object, found {type(found).__name__}")
+        base = Settings.from_json(found)
     return base.replace(**{name: value for name, value in values.items() if value is not None})
 
 
@@ -64,8 +65,11 @@ class LookalikeJob(MRJob):
         values["stop_words"] = stop_words[self.options.stop_words]
         settings_json = None
         if self.options.settings:
-            with open(self.options.settings, encoding="utf-8") as file:
-                settings_json = json.load(file)
+            try:
+                with open(self.options.settings, encoding="utf-8") as file:
+                    settings_json = json.load(file)
+            except (OSError, ValueError) as error:
+                raise SettingsError(f"{self.options.settings}: {error}") from error
         settings = settings_from(values, settings_json)
         return dataclasses.replace(settings, id_field=None) if self.options.no_id else settings
 

@@ -1,8 +1,7 @@
 """mrjob's inline and local runners, taught to tell progress and to leave no process behind.
 
 The local runner runs its tasks' processes from threads instead of from forked copies of the
-driver, and ends them all when one fails or the run is interrupted. Import it by way of
-``lean_mrjob``.
+driver, and ends them all when one fails or the run is interrupted.
 """
 
 from __future__ import annotations
@@ -15,8 +14,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Callable, Optional
 
-from mrjob.inline import InlineMRJobRunner
-from mrjob.local import LocalMRJobRunner, _TaskFailedException
+from jobs.lean_mrjob import stand_ins
+
+with stand_ins():
+    from mrjob.inline import InlineMRJobRunner
+    from mrjob.local import LocalMRJobRunner, _TaskFailedException
 
 TaskListener = Callable[[str, int, int], None]
 """Called with the stage (map or reduce), the tasks done and the tasks in all."""

@@ -46,7 +46,10 @@ CLUSTERS = ("br", "ch", "cl", "dr", "fl", "gr", "pl", "pr", "sh", "sp", "st", "t
 ONSETS: tuple[str, ...] = (*"bcdfghjklmnprstvwz", *CLUSTERS)
 VOWELS: tuple[str, ...] = (*"aeiouaeio", "ai", "ea", "ou")
 CODAS: tuple[str, ...] = (*"lmnrstnr", "nd", "st", "", "", "", "")
-SECTIONS = ("Arts", "Books", "Film", "Health", "Jobs", "Markets", "News", "Science", "Sport", "Travel", "World")
+SECTIONS = (
+    "Arts", "Books", "Film", "Health", "Jobs", "Markets", "News", "Science", "Sport", "Travel", "World",
+)
+"""As many as a prime number, so that equal steps through them give different ones."""
 
 
 def choose(draws: Hashes, num_choices: Union[int, Ints]) -> Ints:

@@ -143,8 +143,7 @@ def test_some_equal_ones_differ_in_white_space_only(usual: Sample) -> None:
 
 def test_background_is_not_empty(usual: Sample) -> None:
     background, nearest = usual.report.background, usual.report.nearest
-    above = sum(background[name] for name in ("0.02-0.05", "0.05-0.1", "0.1-0.2", "0.2-0.3", "0.3-0.5", "0.5-1"))
-    assert above > 0.1 * sum(background.values()) > 0
+    assert sum(list(background.values())[3:]) > 0.1 * sum(background.values()) > 0
     assert background["0.5-1"] == nearest["0.5-1"] == 0
     assert nearest["0.1-0.2"] + nearest["0.2-0.3"] + nearest["0.3-0.5"] > 0.3 * sum(nearest.values())
     assert sum(nearest.values()) == sample.NEAREST_DOCS
@@ -155,12 +154,11 @@ def test_nearest_and_background_against_all_pairs() -> None:
     plan = make_plan(spec)
     texts, group_of = make_texts(spec, plan, plan.number_at).texts, plan.original_of[plan.number_at]
     sets = shingle_sets(normalize_texts(texts, Settings()), Settings())
-    nearest = [
-        max(similarity_of(texts[i], texts[j]) for j in range(60) if group_of[i] != group_of[j]) for i in range(20)
-    ]
+    unrelated = [[j for j in range(60) if group_of[i] != group_of[j]] for i in range(60)]
+    nearest = [max(similarity_of(texts[i], texts[j]) for j in unrelated[i]) for i in range(20)]
     assert sample.nearest_similarities(sets, group_of, 20).tolist() == nearest
-    places = [(i, j) for step in (1, 30) for i in range(60) for j in [(i - step) % 60] if group_of[i] != group_of[j]]
-    background = [similarity_of(texts[i], texts[j]) for i, j in places]
+    places = [(i, (i - step) % 60) for step in (1, 30) for i in range(60)]
+    background = [similarity_of(texts[i], texts[j]) for i, j in places if j in unrelated[i]]
     assert sample.background_similarities(sets, group_of).tolist() == background
 
 
@@ -219,11 +217,6 @@ def test_equal(tmp_path: Path) -> None:
     made = generate(tmp_path, SampleSpec(num_docs=300, num_equal=120, near_share=0))
     assert sorted(Counter(made.texts.values()).values())[-2:] == [1, 120]
     assert [pair["similarity"] for pair in made.truth] == [1.0] * 119
-
-
-def test_all_options_together_fill_the_corpus(tmp_path: Path) -> None:
-    made = generate(tmp_path, SampleSpec(num_docs=100, num_equal=30, num_template=40, near_share=1))
-    assert len({doc_id for pair in made.truth for doc_id in (pair["a"], pair["b"])}) == 100
 
 
 def test_progress_ends_with_all_documents(tmp_path: Path) -> None:
