@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Optional
+from zlib import crc32
 
 from jobs.lean_mrjob import BytesProtocol, BytesValueProtocol, MRJob
 from jobs.records import STATS_KEY, encode_counts
@@ -89,7 +90,7 @@ class LookalikeJob(MRJob):
     def read_batch(self, lines: list[bytes]) -> DocumentBatch:
         """Documents of a batch of lines, with the rejected ones counted by reason."""
         batch = read_documents(lines, self.settings)
-        self.count({"lines": len(lines), "rejected": len(batch.rejected)})
+        self.count({"lines": len(lines), "rejected": len(batch.rejected), "input_sum": input_sum(batch)})
         self.count(Counter("rejected: " + error.reason for _, error in batch.rejected))
         return batch
 
@@ -119,6 +120,11 @@ class BatchMapJob(LookalikeJob):
 
     def map_batch(self, lines: list[bytes]) -> Iterable[Record]:
         raise NotImplementedError
+
+
+def input_sum(batch: DocumentBatch) -> int:
+    """A number that tells one input from another, whatever the order of its documents."""
+    return sum(crc32(text, crc32(doc_id.encode())) for doc_id, text in zip(batch.doc_ids, batch.texts))
 
 
 def option_type(annotation: str) -> Any:

@@ -62,6 +62,8 @@ def cli() -> None:
               help="JSON file of settings, or a former run.json; options win over it.")
 @click.option("--truth", type=FILE, help="Known pairs to compare the result with.")
 @click.option("--strict", is_flag=True, help="Stop if any line is not a document.")
+@click.option("--duplicate-ids", type=click.Choice(["refuse", "number"]), default="refuse", show_default=True,
+              help="An id of several texts stops the run, or becomes id~<hash of the text>.")
 @click.option("--conf", type=FILE, help="mrjob configuration instead of the one that is installed.")
 @click.option("--tmp", type=FILE, help="Folder for temporary files.")
 @click.option("--cores", type=click.IntRange(min=1), help="Processes at a time with -r local.  [default: all cores]")
@@ -70,7 +72,7 @@ def cli() -> None:
 @setting_options
 def pairs(
     inputs: tuple[str, ...], out: Path, runner: Optional[str], settings_file: Optional[Path], truth: Optional[Path],
-    strict: bool, conf: Optional[Path], tmp: Optional[Path], cores: Optional[int], verbose: bool, quiet: bool,
+    strict: bool, duplicate_ids: str, conf: Optional[Path], tmp: Optional[Path], cores: Optional[int], verbose: bool, quiet: bool,
     **values: Any,
 ) -> None:
     """Find all pairs of documents at or above a similarity.
@@ -80,7 +82,8 @@ def pairs(
     """
     settings = read_settings(values, settings_file)
     known = read_truth(truth) if truth else {}
-    run = Run(inputs, out, runner, conf, tmp, cores, strict, verbose, shlex.join(["lookalike", *sys.argv[1:]]))
+    run = Run(inputs, out, runner, conf, tmp, cores, strict=strict, duplicate_ids=duplicate_ids, verbose=verbose,
+              command=shlex.join(["lookalike", *sys.argv[1:]]))
     report = find_pairs(run, settings, Display(quiet))
     if not quiet:
         if truth:

@@ -1,25 +1,31 @@
-"""Near-duplicate pairs: (band, bucket) -> document; documents of a bucket -> exact Jaccard -> pair."""
+"""Near-duplicate pairs: (band, bucket) -> document; documents of a bucket -> exact Jaccard -> pair.
+
+With a gate, keys that bring nobody together are not emitted, and buckets that share documents
+travel as one bundle. The pairs are the same.
+"""
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
 from jobs.base import BatchMapJob, Record
+from jobs.bundles import Bundle, Row, document_pairs, num_document_pairs, to_check
+from jobs.gate_file import read_gate
 from jobs.lean_mrjob import MRStep
-from jobs.records import KEY_DIGITS, STATS_KEY, BucketRecord, decode_keys, encode_pair, json_bytes, key_bytes
+from jobs.records import KEY_DIGITS, STATS_KEY, BundlePart, BundleRecord, encode_pair, json_bytes, key_bytes
 from lsh_core.banding import band_keys
-from lsh_core.candidates import candidate_pairs, is_first_meeting
+from lsh_core.check import MAX_SMALL_DOCS, Candidates, check_large, check_small
 from lsh_core.errors import LookalikeError
-from lsh_core.jaccard import ShingleSets, shingle_sets, similarities
+from lsh_core.gate import GateIndex, Selection, no_gate
+from lsh_core.hashing import digest64, text_digest
 from lsh_core.minhash import signatures
-from lsh_core.ragged import Ints, offsets_of
+from lsh_core.ragged import run_starts
 
 CHECK_BYTES = 1 << 19
-"""Text of the buckets that are checked together."""
+"""Text of the bundles that are checked together."""
 
 
 class HotBucket(LookalikeError):
@@ -27,96 +33,135 @@ class HotBucket(LookalikeError):
 
 
 class MRPairs(BatchMapJob):
-    """One step: each pair at or above the threshold once, under the smallest key that it shares."""
+    """One step: each pair at or above the threshold once, in the bundle of smallest name where it meets."""
+
+    def configure_args(self) -> None:
+        super().configure_args()
+        self.add_file_arg("--gate", help="side file made by mr_gate: which keys to emit")
+        self.add_passthru_arg("--duplicate-ids", choices=("refuse", "number"), default="refuse",
+                              help="what to do with an id of several texts: leave it, or make it id~<hash>")
 
     def steps(self) -> list[MRStep]:
         return [MRStep(
             mapper_init=self.mapper_init, mapper=self.mapper, mapper_final=self.mapper_final,
             reducer_init=self.reducer_init, reducer=self.reducer, reducer_final=self.reducer_final)]
 
+    def mapper_init(self) -> None:
+        super().mapper_init()
+        self._select, self._repeated_ids = no_gate, frozenset[int]()
+        if self.options.gate:
+            gate, repeated_ids = read_gate(self.options.gate, self.settings)
+            self._select = GateIndex(gate).select
+            if self.options.duplicate_ids == "number":
+                self._repeated_ids = frozenset(repeated_ids.tolist())
+
     def map_batch(self, lines: list[bytes]) -> Iterator[Record]:
-        """lines -> key, (id, smaller keys, text)"""
+        """lines -> bundle, (id, own keys, earlier keys, text)"""
         doc_ids, texts, _ = self.read_batch(lines)
-        keys = np.sort(band_keys(signatures(texts, self.settings), self.settings), axis=1)
+        selection = self._select(band_keys(signatures(texts, self.settings), self.settings))
         shuffle_bytes = 0
-        for doc_id, text, row in zip(doc_ids, texts, keys):
-            id_json, ascending = json_bytes(doc_id), key_bytes(row)
-            for start in range(0, len(ascending), KEY_DIGITS):
-                value = BucketRecord(id_json, ascending[:start], text).encode()
-                shuffle_bytes += KEY_DIGITS + len(value) + 2
-                yield ascending[start : start + KEY_DIGITS], value
+        for row, records in _records_by_row(selection):
+            id_json, text = json_bytes(self._unique_id(doc_ids[row], texts[row])), texts[row]
+            for part, own_keys, earlier_keys in records:
+                value = BundleRecord(id_json, own_keys, earlier_keys, text).encode()
+                for key in _reducer_keys(part, text):
+                    shuffle_bytes += len(key) + len(value) + 2
+                    yield key, value
         self.count({"shuffle_bytes": shuffle_bytes})
 
+    def _unique_id(self, doc_id: str, text: bytes) -> str:
+        if self._repeated_ids and digest64(doc_id.encode()) in self._repeated_ids:
+            return f"{doc_id}~{text_digest(text, 4)}"
+        return doc_id
+
     def reducer_init(self) -> None:
-        self._buckets: list[list[BucketRecord]] = []
+        self._waiting: list[Bundle] = []
         self._num_bytes = 0
 
     def reducer(self, key: bytes, values: Iterable[bytes]) -> Iterator[Record]:
-        """key, records -> pairs, once there is enough to check"""
+        """bundle, records -> pairs, once there is enough to check"""
         if key == STATS_KEY:
-            for counts in values:
-                yield None, counts
+            yield from ((None, counts) for counts in values)
             return
-        bucket = self._distinct_documents(values)
-        if len(bucket) > 1:
-            self._buckets.append(bucket)
-            self._num_bytes += sum(len(record.text) for record in bucket)
+        bundle = self._read_bundle(key, values)
+        yield from self._report(((row_a, row_b, 1.0) for row_a, row_b in bundle.equal_pairs()))
+        if len(bundle.rows) > MAX_SMALL_DOCS:
+            rows, large = to_check([bundle])
+            for candidates in check_large(large, self.settings):
+                yield from self._confirm(rows, candidates)
+        elif len(bundle.rows) > 1:
+            self._waiting.append(bundle)
+            self._num_bytes += sum(map(len, bundle.rows))
             if self._num_bytes > CHECK_BYTES:
-                yield from self._check()
+                yield from self._check_waiting()
 
     def reducer_final(self) -> Iterator[Record]:
-        yield from self._check()
+        yield from self._check_waiting()
         for counts in self.told_counts():
             yield None, counts
 
-    def _distinct_documents(self, values: Iterable[bytes]) -> list[BucketRecord]:
-        """The documents of a bucket without extra copies; each is counted at its smallest key."""
-        num_lines: Counter[bytes] = Counter()
+    def _read_bundle(self, key: bytes, values: Iterable[bytes]) -> Bundle:
+        bundle = Bundle(BundlePart.decode(key))
         for value in values:
-            num_lines[value] += 1
-            if len(num_lines) > self.settings.max_bucket_docs:
-                self._refuse_if_hot(num_lines)
-        bucket = [BucketRecord.decode(value) for value in num_lines]
-        at_home = [number for record, number in zip(bucket, num_lines.values()) if not record.smaller_keys]
-        self.count({"documents": len(at_home), "copies": sum(at_home) - len(at_home)})
-        return bucket
+            bundle.add(value)
+            if not self.options.gate and len(bundle.rows) > self.settings.max_bucket_docs:
+                raise HotBucket(
+                    f"a bucket holds more than {self.settings.max_bucket_docs} distinct texts: run mr_gate first and "
+                    "give its file with --gate, or raise --max-bucket-docs")
+        return bundle
 
-    def _refuse_if_hot(self, documents: Iterable[bytes]) -> None:
-        texts = {BucketRecord.decode(value).text for value in documents}
-        if len(texts) > self.settings.max_bucket_docs:
-            raise HotBucket(
-                f"a bucket holds more than {self.settings.max_bucket_docs} distinct texts; "
-                "raise --max-bucket-docs, or choose a higher threshold or more rows")
+    def _check_waiting(self) -> Iterator[Record]:
+        waiting, self._waiting, self._num_bytes = self._waiting, [], 0
+        if waiting:
+            rows, small = to_check(waiting)
+            yield from self._confirm(rows, check_small(small, self.settings))
 
-    def _check(self) -> Iterator[Record]:
-        """The pairs of all waiting buckets."""
-        buckets, self._buckets, self._num_bytes = self._buckets, [], 0
-        if not buckets:
-            return
-        records = [record for bucket in buckets for record in bucket]
-        doc_ids = [json.loads(record.id_json) for record in records]
-        sets = shingle_sets([record.text for record in records], self.settings)
-        smaller = _key_sets(records)
-        for rows_a, rows_b in candidate_pairs(np.array([len(bucket) for bucket in buckets])):
-            is_first = is_first_meeting(smaller, rows_a, rows_b)
-            yield from self._confirm(doc_ids, sets, rows_a[is_first], rows_b[is_first])
+    def _confirm(self, rows: list[Row], candidates: Candidates) -> Iterator[Record]:
+        """Those of the candidates that are at or above the threshold."""
+        num_ids = np.array([len(row.ids) for row in rows])
+        self.count({"candidates": int((num_ids[candidates.rows_a] * num_ids[candidates.rows_b]).sum())})
+        is_pair = candidates.similarities >= self.settings.threshold
+        a, b, similarities = (column[is_pair].tolist() for column in candidates)
+        yield from self._report((rows[i], rows[j], similarity) for i, j, similarity in zip(a, b, similarities))
 
-    def _confirm(self, doc_ids: list[str], sets: ShingleSets, rows_a: Ints, rows_b: Ints) -> Iterator[Record]:
-        similar = similarities(sets, rows_a, rows_b)
-        is_pair = similar >= self.settings.threshold
-        self.count({"candidates": len(similar)})
-        for i, j, similarity in zip(rows_a[is_pair].tolist(), rows_b[is_pair].tolist(), similar[is_pair].tolist()):
-            a, b = sorted((doc_ids[i], doc_ids[j]))
-            if a == b:
-                self.count({"same_id": 1})
-            else:
-                yield None, encode_pair(a, b, similarity)
+    def _report(self, pairs: Iterable[tuple[Row, Row, float]]) -> Iterator[Record]:
+        """Pairs of documents, in lines of one record, so that few records pass through mrjob."""
+        lines: list[bytes] = []
+        for row_a, row_b, similarity in pairs:
+            for a, b in document_pairs(row_a, row_b):
+                if a[0] != b[0]:
+                    (_, first), (_, second) = (a, b) if a[0] < b[0] else (b, a)
+                    lines.append(encode_pair(first, second, similarity))
+                else:
+                    self.count({"same_id": 1})
+        if lines:
+            yield None, b"\n".join(lines)
 
 
-def _key_sets(records: list[BucketRecord]) -> ShingleSets:
-    """The smaller keys of each record, as ascending sets."""
-    counts = np.array([len(record.smaller_keys) // KEY_DIGITS for record in records])
-    return ShingleSets(decode_keys(b"".join(record.smaller_keys for record in records)), offsets_of(counts))
+def _records_by_row(selection: Selection) -> Iterator[tuple[int, list[tuple[tuple[int, int], bytes, bytes]]]]:
+    """For each document its bundles by name: (bundle, groups), keys there, keys in bundles before."""
+    keys = key_bytes(selection.keys)
+    bundles = list(zip(selection.bundles.tolist(), selection.num_groups.tolist()))
+    starts = run_starts(selection.rows).tolist()
+    for start, end in zip(starts, [*starts[1:], len(bundles)]):
+        own_keys: dict[tuple[int, int], bytes] = {}
+        for at in range(start, end):
+            own_keys[bundles[at]] = own_keys.get(bundles[at], b"") + keys[KEY_DIGITS * at : KEY_DIGITS * (at + 1)]
+        records, earlier = [], b""
+        for bundle, own in sorted(own_keys.items()):
+            records.append((bundle, own, earlier))
+            earlier += own
+        yield int(selection.rows[start]), records
+
+
+def _reducer_keys(bundle: tuple[int, int], text: bytes) -> list[bytes]:
+    """The bundle, or, of a hot one, the pairs of groups that the text's group is in."""
+    name, num_groups = b"%016x" % bundle[0], bundle[1]
+    if num_groups == 1:
+        return [name]
+    group = digest64(text) % num_groups
+    parts = (BundlePart(name, min(group, other), max(group, other), num_groups) for other in range(num_groups))
+    return [part.encode() for part in parts]
 
 
 if __name__ == "__main__":

@@ -18,6 +18,8 @@ from typing import Any, Optional
 from jobs.display import Display
 from jobs.errors import InputError, JobFailed
 from jobs.lean_mrjob import StepFailedException
+from jobs.gate_file import decode_lines, write_gate
+from jobs.mr_gate import MRGate
 from jobs.mr_pairs import MRPairs
 from jobs.mr_rejects import MRRejects
 from jobs.outputs import check_output_folder, complete_folder, sorted_lines
@@ -32,6 +34,7 @@ INLINE_BYTES = 4 * 2**20
 """Smaller inputs run in one process: starting others would take longer."""
 
 LARGE_BYTES = 2**30
+MAX_GATE_INPUT = 2**33
 NUM_REJECTED_SHOWN = 5
 
 
@@ -46,6 +49,7 @@ class Run:
     tmp: Optional[Path] = None
     cores: Optional[int] = None
     strict: bool = False
+    duplicate_ids: str = "refuse"
     verbose: bool = False
     command: str = ""
 
@@ -63,7 +67,9 @@ def find_pairs(run: Run, settings: Settings, display: Display) -> RunReport:
         with complete_folder(run.out) as folder:
             if run.strict:
                 _stop_at_rejects(jobs)
-            report.steps.append(jobs.run(MRPairs, "pairs", tmp_dir / "pairs"))
+            gate = _make_gate(jobs, report)
+            report.steps.append(jobs.run(MRPairs, "pairs", tmp_dir / "pairs", "--gate", str(gate),
+                                         "--duplicate-ids", run.duplicate_ids))
             report.num_pairs = _write_sorted(tmp_dir / "pairs", folder / "pairs.jsonl", tmp_dir)
             _check_nothing_lost(report)
             _warn_of_input(report, display)
@@ -91,11 +97,11 @@ class JobRunner:
             self._args += ["--num-cores", str(run.cores)]
         _quiet_mrjob(run.verbose)
 
-    def run(self, job_class: Any, name: str, output: Path) -> StepReport:
+    def run(self, job_class: Any, name: str, output: Path, *args: str) -> StepReport:
         """Run one job to the end; its lines go to ``output``, its counts into the report."""
         started = time.monotonic()
         counts: Counter[str] = Counter()
-        job = job_class([*self._args, *(source.path for source in self.sources)])
+        job = job_class([*self._args, *args, *(source.path for source in self.sources)])
         with self.display.step(name) as listener, job.make_runner() as runner:
             runner.task_listener = listener
             try:
@@ -136,6 +142,18 @@ def private_folder(parent: Optional[Path]) -> Iterator[Path]:
 def default_conf(runner: str) -> Path:
     """The mrjob configuration that is installed with the program."""
     return Path(str(files("jobs.conf"))) / ("local.conf" if runner == "inline" else f"{runner}.conf")
+
+
+def _make_gate(jobs: JobRunner, report: RunReport) -> Path:
+    """Run the first pass and write its side file; ids of several texts show here."""
+    lines, path = jobs.tmp_dir / "gate-lines", jobs.tmp_dir / "gate"
+    bands, _ = jobs.settings.banding
+    num_shards = min(bands, 1 + total_bytes(jobs.sources) * bands // MAX_GATE_INPUT)
+    step = jobs.run(MRGate, "gate", lines, "--num-shards", str(num_shards))
+    with open(lines, "rb") as file:
+        write_gate(path, decode_lines(file), jobs.settings)
+    report.steps.append(step)
+    return path
 
 
 def _stop_at_rejects(jobs: JobRunner) -> None:

@@ -38,22 +38,64 @@ def key_bytes(keys: Hashes) -> bytes:
 KEY_DIGITS = 16
 
 
-class BucketRecord(NamedTuple):
-    """What a document sends to one of its buckets.
-
-    ``smaller_keys``: in bytes, those of its keys that are below the bucket's.
-    """
+class BundleRecord(NamedTuple):
+    """What a document sends to a bundle: its kept keys there, and those in bundles of smaller name, as bytes."""
 
     id_json: bytes
-    smaller_keys: bytes
+    own_keys: bytes
+    earlier_keys: bytes
     text: bytes
 
     def encode(self) -> bytes:
         return b"\t".join(self)
 
     @classmethod
-    def decode(cls, value: bytes) -> BucketRecord:
-        return cls(*value.split(b"\t", 2))
+    def decode(cls, value: bytes) -> BundleRecord:
+        return cls(*value.split(b"\t", 3))
+
+
+class BundlePart(NamedTuple):
+    """The key of a reducer: a bundle, or two groups (i <= j) of the texts of a hot one."""
+
+    bundle: bytes
+    i: int = 0
+    j: int = 0
+    num_groups: int = 1
+
+    def encode(self) -> bytes:
+        return self.bundle if self.num_groups == 1 else b"%b/%d/%d/%d" % self
+
+    @classmethod
+    def decode(cls, key: bytes) -> BundlePart:
+        """The inverse of ``encode``.
+
+        >>> BundlePart.decode(BundlePart(b"00ff", 0, 2, 3).encode())
+        BundlePart(bundle=b'00ff', i=0, j=2, num_groups=3)
+        """
+        bundle, *numbers = key.split(b"/")
+        return cls(bundle, *map(int, numbers))
+
+
+_ESCAPES = ((b"\x1b", b"\x1be"), (b"\n", b"\x1bn"), (b"\r", b"\x1br"))
+
+
+def pack_numbers(numbers: Hashes) -> bytes:
+    """Numbers of 64 bits as eight bytes each, but for what would end a line.
+
+    >>> pack_numbers(np.array([10], np.uint64))
+    b'\\x1bn\\x00\\x00\\x00\\x00\\x00\\x00\\x00'
+    """
+    packed = numbers.astype("<u8").tobytes()
+    for raw, escaped in _ESCAPES:
+        packed = packed.replace(raw, escaped)
+    return packed
+
+
+def unpack_numbers(packed: bytes) -> Hashes:
+    """The inverse of ``pack_numbers``."""
+    for raw, escaped in reversed(_ESCAPES):
+        packed = packed.replace(escaped, raw)
+    return np.frombuffer(packed, "<u8").astype(np.uint64, copy=False)
 
 
 def decode_keys(joined: bytes) -> Hashes:
@@ -61,13 +103,13 @@ def decode_keys(joined: bytes) -> Hashes:
     return np.frombuffer(bytes.fromhex(joined.decode()), ">u8").astype(np.uint64)
 
 
-def encode_pair(a: str, b: str, similarity: float) -> bytes:
-    """One line of ``pairs.jsonl``.
+def encode_pair(a_json: bytes, b_json: bytes, similarity: float) -> bytes:
+    """One line of ``pairs.jsonl``, from ids in JSON.
 
-    >>> encode_pair("x", "y", 0.8)
+    >>> encode_pair(b'"x"', b'"y"', 0.8)
     b'{"a": "x", "b": "y", "similarity": 0.8}'
     """
-    return b'{"a": %b, "b": %b, "similarity": %b}' % (json_bytes(a), json_bytes(b), repr(similarity).encode())
+    return b'{"a": %b, "b": %b, "similarity": %b}' % (a_json, b_json, repr(similarity).encode())
 
 
 def encode_counts(counts: Mapping[str, int]) -> bytes:
@@ -80,7 +122,7 @@ def decode_counts(line: bytes) -> Optional[dict[str, int]]:
 
     >>> decode_counts(encode_counts({"pairs": 2}))
     {'pairs': 2}
-    >>> decode_counts(encode_pair("x", "y", 0.8)) is None
+    >>> decode_counts(encode_pair(b'"x"', b'"y"', 0.8)) is None
     True
     """
     if not line.startswith(_STATS_PREFIX):

@@ -43,7 +43,7 @@ class RunReport:
     seconds: float = 0.0
 
     def counter(self, name: str) -> int:
-        """A counter of the step that has it; the job of pairs comes first."""
+        """A counter, of the first step that has it."""
         return next((step.counters[name] for step in self.steps if name in step.counters), 0)
 
     @property

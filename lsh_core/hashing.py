@@ -60,6 +60,6 @@ def text_digest(text: bytes, num_bytes: int = 16) -> str:
     return hashlib.blake2b(text).hexdigest()[: 2 * num_bytes]
 
 
-def word_hash(word: bytes) -> int:
-    """64 bits of a word."""
-    return int.from_bytes(hashlib.blake2b(word, digest_size=8).digest(), "little")
+def digest64(content: bytes) -> int:
+    """64 bits of a word, a text or an id."""
+    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little")

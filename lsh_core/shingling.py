@@ -13,7 +13,7 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lsh_core.hashing import HALF, MULTIPLIER, Hashes, scramble, word_hash
+from lsh_core.hashing import HALF, MULTIPLIER, Hashes, digest64, scramble
 from lsh_core.normalize import normalize_texts
 from lsh_core.ragged import Ints, blocks
 from lsh_core.settings import Settings
@@ -141,7 +141,7 @@ class _WordHashes(dict[bytes, int]):
     """Each word is hashed once a batch."""
 
     def __missing__(self, word: bytes) -> int:
-        self[word] = word_hash(word)
+        self[word] = digest64(word)
         return self[word]
 
     def sequence(self, words: list[bytes], k: int) -> Hashes:

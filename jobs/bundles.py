@@ -1,0 +1,86 @@
+"""The documents of a bundle on the reducer's side: equal texts collapsed, ready for the exact check."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, product
+
+import numpy as np
+
+from jobs.records import KEY_DIGITS, BundlePart, BundleRecord, decode_keys
+from lsh_core.check import Bundles, KeyEntries
+from lsh_core.hashing import digest64
+
+
+@dataclass
+class Row:
+    """One text of a bundle, and the ids of all documents that have it (as JSON)."""
+
+    text: bytes
+    own_keys: bytes
+    earlier_keys: bytes
+    ids: dict[bytes, None] = field(default_factory=dict)
+
+    def doc_ids(self) -> list[tuple[str, bytes]]:
+        """Each id as text, by which ids are ordered, and as JSON, as it is written."""
+        return [(json.loads(id_json), id_json) for id_json in self.ids]
+
+
+class Bundle:
+    """The rows of one reducer key."""
+
+    def __init__(self, part: BundlePart) -> None:
+        self.part = part
+        self.rows: dict[bytes, Row] = {}
+        self.num_left = 0
+
+    def add(self, value: bytes) -> None:
+        """Take in one record; copies of a document are one."""
+        record = BundleRecord.decode(value)
+        row = self.rows.get(record.text)
+        if row is None:
+            own_keys = record.own_keys or self.part.bundle
+            row = self.rows[record.text] = Row(record.text, own_keys, record.earlier_keys)
+        row.ids[record.id_json] = None
+
+    def ordered_rows(self) -> list[Row]:
+        """The rows, those of the first group before those of the second in a part of a hot bundle."""
+        rows, (_, i, j, num_groups) = list(self.rows.values()), self.part
+        self.num_left = len(rows)
+        if i != j:
+            rows.sort(key=lambda row: digest64(row.text) % num_groups != i)
+            self.num_left = sum(digest64(row.text) % num_groups == i for row in rows)
+        return rows
+
+    def equal_pairs(self) -> Iterator[tuple[Row, Row]]:
+        """Each text with itself, where its documents meet here first."""
+        if self.part.i == self.part.j:
+            yield from ((row, row) for row in self.rows.values() if len(row.ids) > 1 and not row.earlier_keys)
+
+
+def to_check(bundles: Sequence[Bundle]) -> tuple[list[Row], Bundles]:
+    """All rows of some bundles, and what the core needs to check them."""
+    rows = [row for bundle in bundles for row in bundle.ordered_rows()]
+    return rows, Bundles(
+        [row.text for row in rows],
+        np.array([len(bundle.rows) for bundle in bundles]),
+        np.array([bundle.num_left for bundle in bundles]),
+        _entries([row.own_keys for row in rows]),
+        _entries([row.earlier_keys for row in rows]))
+
+
+def _entries(keys: list[bytes]) -> KeyEntries:
+    counts = [len(joined) // KEY_DIGITS for joined in keys]
+    return KeyEntries(decode_keys(b"".join(keys)), np.repeat(np.arange(len(keys)), counts))
+
+
+def document_pairs(a: Row, b: Row) -> Iterable[tuple[tuple[str, bytes], tuple[str, bytes]]]:
+    """All pairs of documents, one with each text."""
+    return combinations(a.doc_ids(), 2) if a is b else product(a.doc_ids(), b.doc_ids())
+
+
+def num_document_pairs(a: Row, b: Row) -> int:
+    """How many ``document_pairs`` there are."""
+    return len(a.ids) * (len(a.ids) - 1) // 2 if a is b else len(a.ids) * len(b.ids)
