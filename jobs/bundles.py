@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
 
 import numpy as np
 
 from jobs.records import KEY_DIGITS, BundlePart, BundleRecord, decode_keys
-from lsh_core.check import Bundles, KeyEntries
+from lsh_core.check import MAX_SMALL_DOCS, Bundles, KeyEntries
 from lsh_core.hashing import digest64
 
 
@@ -54,13 +54,23 @@ class Bundle:
             self.num_left = sum(digest64(row.text) % num_groups == i for row in rows)
         return rows
 
-    def equal_pairs(self) -> Iterator[tuple[Row, Row]]:
-        """Each text with itself, where its documents meet here first."""
-        if self.part.i == self.part.j:
-            yield from ((row, row) for row in self.rows.values() if len(row.ids) > 1 and not row.earlier_keys)
+    @property
+    def is_large(self) -> bool:
+        """Whether it is checked by itself, as a matrix."""
+        return len(self.rows) > MAX_SMALL_DOCS
+
+    @property
+    def num_docs(self) -> int:
+        return sum(len(row.ids) for row in self.rows.values())
+
+    def equal_texts(self) -> list[Row]:
+        """The texts of several documents, where these meet here first."""
+        if self.part.i != self.part.j:
+            return []
+        return [row for row in self.rows.values() if len(row.ids) > 1 and not row.earlier_keys]
 
 
-def to_check(bundles: Sequence[Bundle]) -> tuple[list[Row], Bundles]:
+def gather(bundles: Sequence[Bundle]) -> tuple[list[Row], Bundles]:
     """All rows of some bundles, and what the core needs to check them."""
     rows = [row for bundle in bundles for row in bundle.ordered_rows()]
     return rows, Bundles(
@@ -79,8 +89,3 @@ def _entries(keys: list[bytes]) -> KeyEntries:
 def document_pairs(a: Row, b: Row) -> Iterable[tuple[tuple[str, bytes], tuple[str, bytes]]]:
     """All pairs of documents, one with each text."""
     return combinations(a.doc_ids(), 2) if a is b else product(a.doc_ids(), b.doc_ids())
-
-
-def num_document_pairs(a: Row, b: Row) -> int:
-    """How many ``document_pairs`` there are."""
-    return len(a.ids) * (len(a.ids) - 1) // 2 if a is b else len(a.ids) * len(b.ids)

@@ -62,6 +62,7 @@ def cli() -> None:
               help="JSON file of settings, or a former run.json; options win over it.")
 @click.option("--truth", type=FILE, help="Known pairs to compare the result with.")
 @click.option("--strict", is_flag=True, help="Stop if any line is not a document.")
+@click.option("--links", is_flag=True, help="Write the spanning forest of the pairs instead of all of them.")
 @click.option("--duplicate-ids", type=click.Choice(["refuse", "number"]), default="refuse", show_default=True,
               help="An id of several texts stops the run, or becomes id~<hash of the text>.")
 @click.option("--conf", type=FILE, help="mrjob configuration instead of the one that is installed.")
@@ -72,7 +73,7 @@ def cli() -> None:
 @setting_options
 def pairs(
     inputs: tuple[str, ...], out: Path, runner: Optional[str], settings_file: Optional[Path], truth: Optional[Path],
-    strict: bool, duplicate_ids: str, conf: Optional[Path], tmp: Optional[Path], cores: Optional[int], verbose: bool, quiet: bool,
+    strict: bool, links: bool, duplicate_ids: str, conf: Optional[Path], tmp: Optional[Path], cores: Optional[int], verbose: bool, quiet: bool,
     **values: Any,
 ) -> None:
     """Find all pairs of documents at or above a similarity.
@@ -82,7 +83,7 @@ def pairs(
     """
     settings = read_settings(values, settings_file)
     known = read_truth(truth) if truth else {}
-    run = Run(inputs, out, runner, conf, tmp, cores, strict=strict, duplicate_ids=duplicate_ids, verbose=verbose,
+    run = Run(inputs, out, runner, conf, tmp, cores, strict=strict, links=links, duplicate_ids=duplicate_ids, verbose=verbose,
               command=shlex.join(["lookalike", *sys.argv[1:]]))
     report = find_pairs(run, settings, Display(quiet))
     if not quiet:

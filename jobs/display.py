@@ -89,7 +89,10 @@ def summary_table(report: RunReport) -> Table:
     table = Table(show_header=False, box=None, pad_edge=False)
     for name in ("documents", "copies", "rejected", "candidates"):
         table.add_row(name, f"{report.counter(name):,}")
-    table.add_row("pairs", f"{report.num_pairs:,}")
+    if report.num_links is None:
+        table.add_row("pairs", f"{report.num_pairs:,}")
+    else:
+        table.add_row("links", f"{report.num_links:,}")
     table.add_row("bands × rows", f"{bands} × {rows}: finds at least {report.settings.recall_promised:.1%} of the "
                                   f"pairs at similarity {report.settings.threshold:g}")
     table.add_row("shuffled", f"{report.shuffle_bytes:,} bytes, {_ratio(report.shuffle_bytes, report.num_bytes)} "

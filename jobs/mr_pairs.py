@@ -7,17 +7,19 @@ travel as one bundle. The pairs are the same.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from itertools import chain
+from math import comb
 
 import numpy as np
 
 from jobs.base import BatchMapJob, Record
-from jobs.bundles import Bundle, Row, document_pairs, num_document_pairs, to_check
+from jobs.bundles import Bundle, Row, document_pairs, gather
 from jobs.gate_file import read_gate
 from jobs.lean_mrjob import MRStep
+from jobs.links import Forest
 from jobs.records import KEY_DIGITS, STATS_KEY, BundlePart, BundleRecord, encode_pair, json_bytes, key_bytes
 from lsh_core.banding import band_keys
-from lsh_core.check import MAX_SMALL_DOCS, Candidates, check_large, check_small
+from lsh_core.check import Candidates, check_large, check_small
 from lsh_core.errors import LookalikeError
 from lsh_core.gate import GateIndex, Selection, no_gate
 from lsh_core.hashing import digest64, text_digest
@@ -38,6 +40,7 @@ class MRPairs(BatchMapJob):
     def configure_args(self) -> None:
         super().configure_args()
         self.add_file_arg("--gate", help="side file made by mr_gate: which keys to emit")
+        self.add_passthru_arg("--links", action="store_true", help="write the spanning forest of the pairs")
         self.add_passthru_arg("--duplicate-ids", choices=("refuse", "number"), default="refuse",
                               help="what to do with an id of several texts: leave it, or make it id~<hash>")
 
@@ -84,12 +87,9 @@ class MRPairs(BatchMapJob):
             yield from ((None, counts) for counts in values)
             return
         bundle = self._read_bundle(key, values)
-        yield from self._report(((row_a, row_b, 1.0) for row_a, row_b in bundle.equal_pairs()))
-        if len(bundle.rows) > MAX_SMALL_DOCS:
-            rows, large = to_check([bundle])
-            for candidates in check_large(large, self.settings):
-                yield from self._confirm(rows, candidates)
-        elif len(bundle.rows) > 1:
+        if bundle.is_large:
+            yield from self._check([bundle])
+        elif bundle.num_docs > 1:
             self._waiting.append(bundle)
             self._num_bytes += sum(map(len, bundle.rows))
             if self._num_bytes > CHECK_BYTES:
@@ -113,29 +113,48 @@ class MRPairs(BatchMapJob):
     def _check_waiting(self) -> Iterator[Record]:
         waiting, self._waiting, self._num_bytes = self._waiting, [], 0
         if waiting:
-            rows, small = to_check(waiting)
-            yield from self._confirm(rows, check_small(small, self.settings))
+            yield from self._check(waiting)
 
-    def _confirm(self, rows: list[Row], candidates: Candidates) -> Iterator[Record]:
+    def _check(self, bundles: list[Bundle]) -> Iterator[Record]:
+        """The pairs, or links, of one large bundle or of several small ones."""
+        rows, to_check = gather(bundles)
+        equal_texts = [row for bundle in bundles for row in bundle.equal_texts()]
+        self.count({"candidates": sum(comb(len(row.ids), 2) for row in equal_texts)})
+        blocks = check_large(to_check, self.settings) if bundles[0].is_large else [check_small(to_check, self.settings)]
+        confirmed = (self._confirmed(rows, candidates) for candidates in blocks)
+        if self.options.links:
+            forest = Forest(rows)
+            for pairs in confirmed:
+                forest.add(*pairs)
+            records = [list(forest.lines())]
+        else:
+            records = chain([self._pair_lines((row, row, 1.0) for row in equal_texts)],
+                            (self._pair_lines(_with_rows(pairs, rows)) for pairs in confirmed))
+        # Few records with many lines pass through mrjob faster than many with one.
+        yield from ((None, b"\n".join(lines)) for lines in records if lines)
+
+    def _confirmed(self, rows: list[Row], candidates: Candidates) -> Candidates:
         """Those of the candidates that are at or above the threshold."""
         num_ids = np.array([len(row.ids) for row in rows])
         self.count({"candidates": int((num_ids[candidates.rows_a] * num_ids[candidates.rows_b]).sum())})
-        is_pair = candidates.similarities >= self.settings.threshold
-        a, b, similarities = (column[is_pair].tolist() for column in candidates)
-        yield from self._report((rows[i], rows[j], similarity) for i, j, similarity in zip(a, b, similarities))
+        return candidates.where(candidates.similarities >= self.settings.threshold)
 
-    def _report(self, pairs: Iterable[tuple[Row, Row, float]]) -> Iterator[Record]:
-        """Pairs of documents, in lines of one record, so that few records pass through mrjob."""
-        lines: list[bytes] = []
+    def _pair_lines(self, pairs: Iterable[tuple[Row, Row, float]]) -> list[bytes]:
+        """All pairs of documents of pairs of texts."""
+        lines = []
         for row_a, row_b, similarity in pairs:
             for a, b in document_pairs(row_a, row_b):
-                if a[0] != b[0]:
+                if a[0] == b[0]:
+                    self.count({"same_id": 1})
+                else:
                     (_, first), (_, second) = (a, b) if a[0] < b[0] else (b, a)
                     lines.append(encode_pair(first, second, similarity))
-                else:
-                    self.count({"same_id": 1})
-        if lines:
-            yield None, b"\n".join(lines)
+        return lines
+
+
+def _with_rows(pairs: Candidates, rows: list[Row]) -> Iterator[tuple[Row, Row, float]]:
+    for i, j, similarity in zip(*(column.tolist() for column in pairs)):
+        yield rows[i], rows[j], similarity
 
 
 def _records_by_row(selection: Selection) -> Iterator[tuple[int, list[tuple[tuple[int, int], bytes, bytes]]]]:

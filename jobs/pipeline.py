@@ -17,8 +17,9 @@ from typing import Any, Optional
 
 from jobs.display import Display
 from jobs.errors import InputError, JobFailed
-from jobs.lean_mrjob import StepFailedException
 from jobs.gate_file import decode_lines, write_gate
+from jobs.lean_mrjob import StepFailedException
+from jobs.links import join_forests
 from jobs.mr_gate import MRGate
 from jobs.mr_pairs import MRPairs
 from jobs.mr_rejects import MRRejects
@@ -49,6 +50,7 @@ class Run:
     tmp: Optional[Path] = None
     cores: Optional[int] = None
     strict: bool = False
+    links: bool = False
     duplicate_ids: str = "refuse"
     verbose: bool = False
     command: str = ""
@@ -68,9 +70,7 @@ def find_pairs(run: Run, settings: Settings, display: Display) -> RunReport:
             if run.strict:
                 _stop_at_rejects(jobs)
             gate = _make_gate(jobs, report)
-            report.steps.append(jobs.run(MRPairs, "pairs", tmp_dir / "pairs", "--gate", str(gate),
-                                         "--duplicate-ids", run.duplicate_ids))
-            report.num_pairs = _write_sorted(tmp_dir / "pairs", folder / "pairs.jsonl", tmp_dir)
+            _find_pairs(jobs, report, run, gate, folder)
             _check_nothing_lost(report)
             _warn_of_input(report, display)
             if report.counter("rejected"):
@@ -154,6 +154,20 @@ def _make_gate(jobs: JobRunner, report: RunReport) -> Path:
         write_gate(path, decode_lines(file), jobs.settings)
     report.steps.append(step)
     return path
+
+
+def _find_pairs(jobs: JobRunner, report: RunReport, run: Run, gate: Path, folder: Path) -> None:
+    """Run the second pass; ``pairs.jsonl``, or ``links.jsonl``, is sorted."""
+    lines, tmp_dir = jobs.tmp_dir / "pairs", jobs.tmp_dir
+    args = ["--gate", str(gate), "--duplicate-ids", run.duplicate_ids, *(["--links"] if run.links else [])]
+    report.steps.append(jobs.run(MRPairs, "pairs", lines, *args))
+    if run.links:
+        joined = tmp_dir / "links"
+        with open(lines, "rb") as pieces, open(joined, "wb") as file:
+            file.writelines(line + b"\n" for line in join_forests(pieces))
+        report.num_links = _write_sorted(joined, folder / "links.jsonl", tmp_dir)
+    else:
+        report.num_pairs = _write_sorted(lines, folder / "pairs.jsonl", tmp_dir)
 
 
 def _stop_at_rejects(jobs: JobRunner) -> None:

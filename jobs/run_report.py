@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 from lsh_core.settings import Settings
 
@@ -39,7 +39,8 @@ class RunReport:
     files: list[str]
     num_bytes: int
     steps: list[StepReport] = field(default_factory=list)
-    num_pairs: int = 0
+    num_pairs: Optional[int] = None
+    num_links: Optional[int] = None
     seconds: float = 0.0
 
     def counter(self, name: str) -> int:
@@ -63,7 +64,7 @@ class RunReport:
             "bands": bands,
             "rows": rows,
             "candidates": self.counter("candidates"),
-            "pairs": self.num_pairs,
+            **({"pairs": self.num_pairs} if self.num_links is None else {"links": self.num_links}),
             "recall_promised": self.settings.recall_promised,
             "shuffle_bytes": self.shuffle_bytes,
             "steps": [step.to_json() for step in self.steps],

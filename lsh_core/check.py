@@ -55,6 +55,9 @@ class Candidates(NamedTuple):
     rows_b: Ints
     similarities: npt.NDArray[np.float64]
 
+    def where(self, is_kept: npt.NDArray[np.bool_]) -> Candidates:
+        return Candidates(*(column[is_kept] for column in self))
+
 
 def check_small(bundles: Bundles, settings: Settings) -> Candidates:
     """The candidates of bundles that have at most ``MAX_SMALL_DOCS`` rows each."""

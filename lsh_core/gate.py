@@ -159,6 +159,7 @@ def _bundles(buckets: _Buckets, is_first_of_text: Bools, max_bundle_docs: int) -
     bucket_docs = np.add.reduceat(is_first_of_text[buckets.rows], buckets.starts, dtype=np.int64)
     bundle_docs = np.bincount(roots[num_buckets:], is_first_of_text, num_buckets + num_rows)[root].astype(np.int64)
     pairs_in_buckets = np.bincount(root, bucket_docs.astype(float) ** 2, num_buckets)[root]
-    is_chain = (bundle_docs > max_bundle_docs) & (pairs_in_buckets < MIN_SHARE_OF_PAIRS * bundle_docs.astype(float) ** 2)
+    is_hot = bundle_docs > max_bundle_docs
+    is_chain = is_hot & (pairs_in_buckets < MIN_SHARE_OF_PAIRS * bundle_docs.astype(float) ** 2)
     num_docs = np.where(is_chain, bucket_docs, bundle_docs)
     return np.where(is_chain, buckets.keys, bundles), -(-num_docs // max_bundle_docs)

@@ -1,0 +1,64 @@
+"""Links: the spanning forest of the pairs, which joins the same documents with far fewer lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from jobs.bundles import Row
+from jobs.records import encode_pair, json_bytes
+from lsh_core.clustering import Edges, components, spanning_forest, without_useless
+from lsh_core.ragged import Ints
+
+NO_EDGES = Edges(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+
+
+class Forest:
+    """The forest of confirmed pairs of rows, joined as they come, so that it is never much larger than the rows."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        """Nodes are rows in the order of their smallest ids."""
+        smallest = [min(row.doc_ids()) for row in rows]
+        order = sorted(range(len(rows)), key=smallest.__getitem__)
+        self.rows = [rows[i] for i in order]
+        self.node_of_row = np.empty(len(rows), np.int64)
+        self.node_of_row[order] = np.arange(len(rows))
+        self.edges = NO_EDGES
+
+    def add(self, rows_a: Ints, rows_b: Ints, similarities: Sequence[float]) -> None:
+        """Join pairs of rows to the forest."""
+        nodes = np.sort(np.stack([self.node_of_row[rows_a], self.node_of_row[rows_b]]), axis=0)
+        new = without_useless(len(self.rows), self.edges, Edges(nodes[0], nodes[1], np.asarray(similarities)))
+        self.edges = spanning_forest(len(self.rows), _joined(self.edges, new))
+
+    def lines(self) -> Iterator[bytes]:
+        """The forest of documents: those at similarity 1 are one class, a star from its smallest id."""
+        same = self.edges.where(self.edges.similarities == 1)
+        class_of_node = components(len(self.rows), same.a, same.b)
+        members: dict[int, list[tuple[str, bytes]]] = {}
+        for node, row in enumerate(self.rows):
+            members.setdefault(int(class_of_node[node]), []).extend(row.doc_ids())
+        for ids in members.values():
+            (_, first), *others = sorted(ids)
+            yield from (encode_pair(first, other, 1.0) for _, other in others)
+        for a, b, similarity in zip(*(column.tolist() for column in self.edges.where(self.edges.similarities < 1))):
+            (_, first), (_, second) = sorted((min(self.rows[a].doc_ids()), min(self.rows[b].doc_ids())))
+            yield encode_pair(first, second, similarity)
+
+
+def _joined(one: Edges, other: Edges) -> Edges:
+    return Edges(*map(np.concatenate, zip(one, other)))
+
+
+def join_forests(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """The forest of the links of all reducers: their pieces of split bundles become one."""
+    pairs = [json.loads(line) for line in lines]
+    ids = sorted({pair[end] for pair in pairs for end in ("a", "b")})
+    number = {doc_id: i for i, doc_id in enumerate(ids)}
+    edges = Edges(np.array([number[pair["a"]] for pair in pairs], np.int64),
+                  np.array([number[pair["b"]] for pair in pairs], np.int64),
+                  np.array([pair["similarity"] for pair in pairs], np.float64))
+    for a, b, similarity in zip(*(column.tolist() for column in spanning_forest(len(ids), edges))):
+        yield encode_pair(json_bytes(ids[a]), json_bytes(ids[b]), similarity)
