@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, product
+from functools import cached_property
 
 import numpy as np
 
-from jobs.records import KEY_DIGITS, BundlePart, BundleRecord, decode_keys
+from jobs.records import KEY_DIGITS, BundlePart, BundleRecord, DocId, decode_keys
 from lsh_core.check import MAX_SMALL_DOCS, Bundles, KeyEntries
 from lsh_core.hashing import digest64
 
@@ -23,9 +22,10 @@ class Row:
     earlier_keys: bytes
     ids: dict[bytes, None] = field(default_factory=dict)
 
-    def doc_ids(self) -> list[tuple[str, bytes]]:
-        """Each id as text, by which ids are ordered, and as JSON, as it is written."""
-        return [(json.loads(id_json), id_json) for id_json in self.ids]
+    @cached_property
+    def doc_ids(self) -> list[DocId]:
+        """The ids in their order, once all are known."""
+        return sorted(map(DocId.decode, self.ids))
 
 
 class Bundle:
@@ -84,8 +84,3 @@ def gather(bundles: Sequence[Bundle]) -> tuple[list[Row], Bundles]:
 def _entries(keys: list[bytes]) -> KeyEntries:
     counts = [len(joined) // KEY_DIGITS for joined in keys]
     return KeyEntries(decode_keys(b"".join(keys)), np.repeat(np.arange(len(keys)), counts))
-
-
-def document_pairs(a: Row, b: Row) -> Iterable[tuple[tuple[str, bytes], tuple[str, bytes]]]:
-    """All pairs of documents, one with each text."""
-    return combinations(a.doc_ids(), 2) if a is b else product(a.doc_ids(), b.doc_ids())

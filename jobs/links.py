@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from jobs.bundles import Row
-from jobs.records import encode_pair, json_bytes
+from jobs.records import DocId, encode_pair, json_bytes
 from lsh_core.clustering import Edges, components, spanning_forest, without_useless
 from lsh_core.ragged import Ints
 
@@ -20,7 +20,7 @@ class Forest:
 
     def __init__(self, rows: Sequence[Row]) -> None:
         """Nodes are rows in the order of their smallest ids."""
-        smallest = [min(row.doc_ids()) for row in rows]
+        smallest = [row.doc_ids[0] for row in rows]
         order = sorted(range(len(rows)), key=smallest.__getitem__)
         self.rows = [rows[i] for i in order]
         self.node_of_row = np.empty(len(rows), np.int64)
@@ -37,15 +37,14 @@ class Forest:
         """The forest of documents: those at similarity 1 are one class, a star from its smallest id."""
         same = self.edges.where(self.edges.similarities == 1)
         class_of_node = components(len(self.rows), same.a, same.b)
-        members: dict[int, list[tuple[str, bytes]]] = {}
+        members: dict[int, list[DocId]] = {}
         for node, row in enumerate(self.rows):
-            members.setdefault(int(class_of_node[node]), []).extend(row.doc_ids())
+            members.setdefault(int(class_of_node[node]), []).extend(row.doc_ids)
         for ids in members.values():
-            (_, first), *others = sorted(ids)
-            yield from (encode_pair(first, other, 1.0) for _, other in others)
+            first, *others = sorted(ids)
+            yield from (encode_pair(first, other, 1.0) for other in others)
         for a, b, similarity in zip(*(column.tolist() for column in self.edges.where(self.edges.similarities < 1))):
-            (_, first), (_, second) = sorted((min(self.rows[a].doc_ids()), min(self.rows[b].doc_ids())))
-            yield encode_pair(first, second, similarity)
+            yield encode_pair(self.rows[a].doc_ids[0], self.rows[b].doc_ids[0], similarity)
 
 
 def _joined(one: Edges, other: Edges) -> Edges:
@@ -61,4 +60,4 @@ def join_forests(lines: Iterable[bytes]) -> Iterator[bytes]:
                   np.array([number[pair["b"]] for pair in pairs], np.int64),
                   np.array([pair["similarity"] for pair in pairs], np.float64))
     for a, b, similarity in zip(*(column.tolist() for column in spanning_forest(len(ids), edges))):
-        yield encode_pair(json_bytes(ids[a]), json_bytes(ids[b]), similarity)
+        yield encode_pair(DocId(ids[a], json_bytes(ids[a])), DocId(ids[b], json_bytes(ids[b])), similarity)

@@ -7,13 +7,13 @@ travel as one bundle. The pairs are the same.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, combinations, product
 from math import comb
 
 import numpy as np
 
 from jobs.base import BatchMapJob, Record
-from jobs.bundles import Bundle, Row, document_pairs, gather
+from jobs.bundles import Bundle, Row, gather
 from jobs.gate_file import read_gate
 from jobs.lean_mrjob import MRStep
 from jobs.links import Forest
@@ -128,8 +128,7 @@ class MRPairs(BatchMapJob):
                 forest.add(*pairs)
             records = [list(forest.lines())]
         else:
-            records = chain([self._pair_lines((row, row, 1.0) for row in equal_texts)],
-                            (self._pair_lines(_with_rows(pairs, rows)) for pairs in confirmed))
+            records = chain([self._equal_lines(equal_texts)], (self._pair_lines(rows, pairs) for pairs in confirmed))
         # Few records with many lines pass through mrjob faster than many with one.
         yield from ((None, b"\n".join(lines)) for lines in records if lines)
 
@@ -139,22 +138,20 @@ class MRPairs(BatchMapJob):
         self.count({"candidates": int((num_ids[candidates.rows_a] * num_ids[candidates.rows_b]).sum())})
         return candidates.where(candidates.similarities >= self.settings.threshold)
 
-    def _pair_lines(self, pairs: Iterable[tuple[Row, Row, float]]) -> list[bytes]:
+    def _pair_lines(self, rows: list[Row], pairs: Candidates) -> list[bytes]:
         """All pairs of documents of pairs of texts."""
         lines = []
-        for row_a, row_b, similarity in pairs:
-            for a, b in document_pairs(row_a, row_b):
-                if a[0] == b[0]:
+        for i, j, similarity in zip(*(column.tolist() for column in pairs)):
+            for a, b in product(rows[i].doc_ids, rows[j].doc_ids):
+                if a == b:
                     self.count({"same_id": 1})
                 else:
-                    (_, first), (_, second) = (a, b) if a[0] < b[0] else (b, a)
-                    lines.append(encode_pair(first, second, similarity))
+                    lines.append(encode_pair(a, b, similarity))
         return lines
 
-
-def _with_rows(pairs: Candidates, rows: list[Row]) -> Iterator[tuple[Row, Row, float]]:
-    for i, j, similarity in zip(*(column.tolist() for column in pairs)):
-        yield rows[i], rows[j], similarity
+    def _equal_lines(self, rows: list[Row]) -> list[bytes]:
+        """All pairs of documents that have the same text."""
+        return [encode_pair(a, b, 1.0) for row in rows for a, b in combinations(row.doc_ids, 2)]
 
 
 def _records_by_row(selection: Selection) -> Iterator[tuple[int, list[tuple[tuple[int, int], bytes, bytes]]]]:

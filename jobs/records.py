@@ -103,13 +103,26 @@ def decode_keys(joined: bytes) -> Hashes:
     return np.frombuffer(bytes.fromhex(joined.decode()), ">u8").astype(np.uint64)
 
 
-def encode_pair(a_json: bytes, b_json: bytes, similarity: float) -> bytes:
-    """One line of ``pairs.jsonl``, from ids in JSON.
+class DocId(NamedTuple):
+    """An id as text, by which ids are ordered, and as JSON, as it is written."""
 
-    >>> encode_pair(b'"x"', b'"y"', 0.8)
+    text: str
+    json: bytes
+
+    @classmethod
+    def decode(cls, id_json: bytes) -> DocId:
+        return cls(json.loads(id_json), id_json)
+
+
+def encode_pair(a: DocId, b: DocId, similarity: float) -> bytes:
+    """One line of ``pairs.jsonl``; the smaller id comes first.
+
+    >>> encode_pair(DocId.decode(b'"y"'), DocId.decode(b'"x"'), 0.8)
     b'{"a": "x", "b": "y", "similarity": 0.8}'
     """
-    return b'{"a": %b, "b": %b, "similarity": %b}' % (a_json, b_json, repr(similarity).encode())
+    if b < a:
+        a, b = b, a
+    return b'{"a": %b, "b": %b, "similarity": %b}' % (a.json, b.json, repr(similarity).encode())
 
 
 def encode_counts(counts: Mapping[str, int]) -> bytes:
@@ -122,7 +135,7 @@ def decode_counts(line: bytes) -> Optional[dict[str, int]]:
 
     >>> decode_counts(encode_counts({"pairs": 2}))
     {'pairs': 2}
-    >>> decode_counts(encode_pair(b'"x"', b'"y"', 0.8)) is None
+    >>> decode_counts(b'{"a": "x", "b": "y", "similarity": 0.8}') is None
     True
     """
     if not line.startswith(_STATS_PREFIX):

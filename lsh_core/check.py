@@ -23,7 +23,7 @@ MAX_SMALL_DOCS = 24
 PART_SHINGLES = 1 << 22
 """Shingles that are sorted at a time."""
 
-STRIP_CELLS = 1 << 20
+STRIP_CELLS = 1 << 17
 
 
 class KeyEntries(NamedTuple):
