@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from jobs.display import Display
-from jobs.errors import InputError, JobFailed
+from jobs.errors import InputError, JobFailed, OutputError
 from jobs.lean_mrjob import StepFailedException
 from jobs.mr_pairs import MRPairs
 from jobs.mr_rejects import MRRejects
@@ -54,6 +54,7 @@ def find_pairs(run: Run, settings: Settings, display: Display) -> RunReport:
     """Write ``pairs.jsonl``, ``rejected.jsonl`` if there is a need, and ``run.json`` to ``run.out``."""
     started = time.monotonic()
     check_output_folder(run.out)
+    _check_named_paths(run)
     with private_folder(run.tmp) as tmp_dir:
         sources = open_inputs(run.inputs, settings, tmp_dir)
         jobs = JobRunner(run, settings, sources, tmp_dir, display)
@@ -136,6 +137,13 @@ def private_folder(parent: Optional[Path]) -> Iterator[Path]:
 def default_conf(runner: str) -> Path:
     """The mrjob configuration that is installed with the program."""
     return Path(str(files("jobs.conf"))) / ("local.conf" if runner == "inline" else f"{runner}.conf")
+
+
+def _check_named_paths(run: Run) -> None:
+    if run.tmp is not None and not run.tmp.is_dir():
+        raise OutputError(f"{run.tmp} is not a folder; --tmp names one that is there")
+    if run.conf is not None and not run.conf.is_file():
+        raise InputError(f"{run.conf} is not a file; --conf names a mrjob configuration")
 
 
 def _stop_at_rejects(jobs: JobRunner) -> None:

@@ -63,11 +63,9 @@ def huge_line() -> bytes:
 
 
 def parquet_without_text() -> bytes:
-    pyarrow = pytest.importorskip("pyarrow")
-    import pyarrow.parquet
-
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     sink = io.BytesIO()
-    pyarrow.parquet.write_table(pyarrow.table({"id": ["x"], "body": ["y"]}), sink)
+    parquet.write_table(pyarrow.table({"id": ["x"], "body": ["y"]}), sink)
     return sink.getvalue()
 
 
@@ -139,10 +137,12 @@ CASES = [
     refused("unknown format", "'xml' is not one of 'jsonl', 'tsv', 'text', 'shingled'", "--format", "xml"),
     refused("full output folder", "out is not empty; name another folder with --out", files={"out/old.txt": b"x"}),
     refused("output is a file", "out is there already and is not a folder", files={"out": b"x"}),
-    refused("unknown setting", "unknown setting treshold", "--settings", "s.json", files={"s.json": b'{"treshold": 0.5}'}),
+    refused("unknown setting", "unknown setting treshold", "--settings", "s.json",
+            files={"s.json": b'{"treshold": 0.5}'}),
     refused("settings are not JSON", "s.json: Expecting", "--settings", "s.json", files={"s.json": b"{"}),
     refused("settings are a list", "must hold a JSON object", "--settings", "s.json", files={"s.json": b"[1]"}),
-    refused("setting of a wrong type", "seed is 'x'; it must be int", "--settings", "s.json", files={"s.json": b'{"seed": "x"}'}),
+    refused("setting of a wrong type", "seed is 'x'; it must be int", "--settings", "s.json",
+            files={"s.json": b'{"seed": "x"}'}),
     refused("settings are missing", "missing.json: ", "--settings", "missing.json"),
     refused("truth is missing", "missing.jsonl: ", "--truth", "missing.jsonl"),
     refused("truth is no truth", "t.jsonl:1: found 'x'", "--truth", "t.jsonl", files={"t.jsonl": b"x"}),

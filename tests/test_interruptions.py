@@ -37,7 +37,8 @@ def folder(tmp_path: Path) -> Path:
 
 def start(corpus: Path, folder: Path, *options: str, **popen: Any) -> subprocess.Popen[str]:
     """A run with -r local, in a session of its own."""
-    command = [*COMMAND, "pairs", corpus, "--out", folder / "out", "--tmp", folder / "tmp", "-r", "local", "--cores", "2"]
+    command = [*COMMAND, "pairs", corpus, "--out", folder / "out", "--tmp", folder / "tmp", "-r", "local",
+               "--cores", "2"]
     return subprocess.Popen([*map(str, command), *options], start_new_session=True, cwd=REPOSITORY, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, **popen)
 

@@ -22,9 +22,9 @@ from tests.helpers import json_lines, made_up_documents, run_command, run_job
 
 OTHER_VALUES: dict[str, Any] = {
     "threshold": 0.7, "recall": 0.9, "bands": 3, "rows": 4, "max_functions": 99, "num_buckets": 5, "shingle": "word:2",
-    "shingle_bits": 32, "minhash": "linear", "seed": 2**64 - 1, "format": "tsv", "id_field": "key", "text_field": "body",
-    "unicode_form": "NFKC", "case": "fold", "punctuation": "drop", "white_space": "keep", "stop_words": ("the", "a"),
-    "max_document_bytes": 100, "max_bucket_docs": 7,
+    "shingle_bits": 32, "minhash": "linear", "seed": 2**64 - 1, "format": "tsv", "id_field": "key",
+    "text_field": "body", "unicode_form": "NFKC", "case": "fold", "punctuation": "drop", "white_space": "keep",
+    "stop_words": ("the", "a"), "max_document_bytes": 100, "max_bucket_docs": 7,
 }
 
 

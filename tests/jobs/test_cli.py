@@ -123,12 +123,10 @@ def table(delimiter: str = ",") -> bytes:
 
 
 def parquet() -> bytes:
-    pyarrow = pytest.importorskip("pyarrow")
-    import pyarrow.parquet
-
+    pyarrow, tables = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     sink = io.BytesIO()
     columns = {"id": list(DOCUMENTS), "text": list(DOCUMENTS.values()), "number": list(range(len(DOCUMENTS)))}
-    pyarrow.parquet.write_table(pyarrow.table(columns), sink)
+    tables.write_table(pyarrow.table(columns), sink)
     return sink.getvalue()
 
 
@@ -218,7 +216,7 @@ def test_progress_on_a_terminal_is_a_bar_that_goes_away(tmp_path: Path) -> None:
             pass  # how Linux says that the other end is closed
         os.close(terminal)
     assert process.returncode == 0
-    assert "pairs: map".encode() in shown and "pairs: reduce".encode() in shown and "━".encode() in shown
+    assert b"pairs: map" in shown and b"pairs: reduce" in shown and "━".encode() in shown
     assert re.search(rb"\d/\d", shown)
 
 

@@ -58,10 +58,10 @@ def test_lines_end_at_lf_cr_and_crlf(content: bytes, lines: list[bytes], num_cor
 
 
 @given(st.lists(st.sampled_from([b"a", b"bc", b"\r", b"\n", b"\r\n"])).map(b"".join), st.integers(1, 4))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_lines_are_those_of_a_plain_pattern(content: bytes, num_cores: int) -> None:
     *lines, rest = re.split(rb"\r\n|\r|\n", content)
-    assert lines_of(content, num_cores) == sorted(lines + [rest] if rest else lines)
+    assert lines_of(content, num_cores) == sorted([*lines, rest] if rest else lines)
 
 
 def test_runners_are_those_that_tell_progress() -> None:

@@ -42,7 +42,7 @@ def run_split(lines: list[bytes], cuts: list[int], num_cores: int, *options: str
 
 
 @given(documents, st.lists(st.integers(0, 40), max_size=3), st.integers(1, 5), st.randoms(use_true_random=False))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_order_files_and_tasks_do_not_matter(
     documents: dict[str, str], cuts: list[int], num_cores: int, choose: random.Random
 ) -> None:
@@ -56,7 +56,7 @@ def test_order_files_and_tasks_do_not_matter(
 
 @given(st.lists(st.sampled_from([b"{", b"", b"[]", b"\xff", *json_lines({"x": "some text", "y": "some text."})]),
                 max_size=12), st.integers(1, 5))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_copies_and_rejected_lines_do_not_depend_on_tasks(lines: list[bytes], num_cores: int) -> None:
     whole = run_job(MRPairs, lines, *LOOSE, "--num-cores", "1")
     assert run_split(lines, [], num_cores, *LOOSE) == whole
