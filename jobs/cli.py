@@ -18,7 +18,8 @@ from jobs.base import option_type, settings_from
 from jobs.display import Display, sample_table, summary_table, truth_table
 from jobs.errors import InputError
 from jobs.pipeline import RUNNERS, Run, find_pairs
-from jobs.sample import SampleSpec, write_sample
+from jobs.sample import write_sample
+from jobs.sample_plan import SampleSpec
 from jobs.truth import compare, read_truth
 from lsh_core.errors import LookalikeError, SettingsError
 from lsh_core.settings import CHOICES, Settings

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from jobs.display import Display
-from jobs.errors import InputError, JobFailed
+from jobs.errors import InputError, JobFailed, OutputError
 from jobs.gate_file import decode_lines, write_gate
 from jobs.lean_mrjob import StepFailedException
 from jobs.links import join_forests
@@ -60,6 +60,7 @@ def find_pairs(run: Run, settings: Settings, display: Display) -> RunReport:
     """Write ``pairs.jsonl``, ``rejected.jsonl`` if there is a need, and ``run.json`` to ``run.out``."""
     started = time.monotonic()
     check_output_folder(run.out)
+    _check_named_paths(run)
     with private_folder(run.tmp) as tmp_dir:
         sources = open_inputs(run.inputs, settings, tmp_dir)
         jobs = JobRunner(run, settings, sources, tmp_dir, display)
@@ -168,6 +169,13 @@ def _find_pairs(jobs: JobRunner, report: RunReport, run: Run, gate: Path, folder
         report.num_links = _write_sorted(joined, folder / "links.jsonl", tmp_dir)
     else:
         report.num_pairs = _write_sorted(lines, folder / "pairs.jsonl", tmp_dir)
+
+
+def _check_named_paths(run: Run) -> None:
+    if run.tmp is not None and not run.tmp.is_dir():
+        raise OutputError(f"{run.tmp} is not a folder; --tmp names one that is there")
+    if run.conf is not None and not run.conf.is_file():
+        raise InputError(f"{run.conf} is not a file; --conf names a mrjob configuration")
 
 
 def _stop_at_rejects(jobs: JobRunner) -> None:

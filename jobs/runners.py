@@ -1,4 +1,7 @@
-"""mrjob's inline and local runners, taught to tell progress and to leave no process behind.
+"""mrjob's inline and local runners, taught to read whole files, to tell progress and to leave no process behind.
+
+mrjob takes the first part of a compressed file of several parts for the whole, and one that was cut
+short too; here all parts are read, and what is missing is an error.
 
 The local runner runs its tasks' processes from threads instead of from forked copies of the
 driver, and ends them all when one fails or the run is interrupted.
@@ -6,22 +9,43 @@ driver, and ends them all when one fails or the run is interrupted.
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import subprocess
 import threading
-from collections.abc import Iterable
+import zlib
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Callable, Optional
 
+from jobs.errors import InputError
 from jobs.lean_mrjob import stand_ins
 
 with stand_ins():
+    import mrjob.sim
     from mrjob.inline import InlineMRJobRunner
     from mrjob.local import LocalMRJobRunner, _TaskFailedException
 
 TaskListener = Callable[[str, int, int], None]
 """Called with the stage (map or reduce), the tasks done and the tasks in all."""
+
+
+CHUNK_BYTES = 1 << 20
+
+
+def unpacked(file: BinaryIO, path: str) -> Iterator[bytes]:
+    """The content of a ``.gz`` or ``.bz2`` file in chunks, all parts of it."""
+    opener: Any = gzip.open if path.endswith(".gz") else bz2.open
+    try:
+        with opener(file) as stream:
+            yield from iter(partial(stream.read, CHUNK_BYTES), b"")
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"cannot read {path}: {error}") from error
+
+
+mrjob.sim.decompress = unpacked
 
 
 class _TellsProgress:
@@ -106,5 +130,6 @@ class LocalRunner(_TellsProgress, LocalMRJobRunner):  # type: ignore[misc]
     def _log_cause_of_error(self, ex: Exception) -> None:
         if isinstance(ex, _TaskFailedException):
             path = self._task_stderr_path(ex.task_type, ex.step_num, ex.task_num)
-            self.failed_task_stderr = Path(path).read_text(errors="replace")
+            self.failed_task_stderr = Path(path).read_text(errors="replace") or (
+                f"{ex.reason} and without a word; is there enough memory, and space in {self._get_local_tmp_dir()}?")
         super()._log_cause_of_error(ex)

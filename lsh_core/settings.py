@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Optional
 
@@ -21,6 +21,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 }
 
 MAX_FUNCTIONS = 2**16
+MAX_SHINGLE_SIZE = 2**16
 
 
 def _setting(default: Any, help_text: str) -> Any:
@@ -60,8 +61,8 @@ class Settings:
     max_bucket_docs: int = _setting(4000, "stop if more distinct texts than this share a bucket")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "stop_words", tuple(self.stop_words))
         self._check_types()
+        object.__setattr__(self, "stop_words", tuple(self.stop_words))
         self._check_ranges()
         _ = self.banding
 
@@ -118,8 +119,10 @@ class Settings:
             types = allowed.get(kind.replace("Optional[", "").rstrip("]"))
             if types and (isinstance(value, bool) or not isinstance(value, types)):
                 raise SettingsError(f"{field.name} is {value!r}; it must be {kind}")
-        if not all(isinstance(word, str) for word in self.stop_words):
-            raise SettingsError("stop_words must be a list of words")
+        words: Any = self.stop_words
+        is_list = isinstance(words, Collection) and not isinstance(words, (str, bytes))
+        if not (is_list and all(isinstance(word, str) for word in words)):
+            raise SettingsError(f"stop_words is {words!r}; it must be a list of words")
 
     def _check_ranges(self) -> None:
         for name, allowed in CHOICES.items():
@@ -138,11 +141,18 @@ class Settings:
                 raise SettingsError(f"{name} is {value}; it must be 1 or more")
         if self.max_bucket_docs < 2:
             raise SettingsError(f"max_bucket_docs is {self.max_bucket_docs}; it must be 2 or more")
+        if self.num_buckets is not None and self.num_buckets >= 2**64:
+            raise SettingsError(f"num_buckets is {self.num_buckets}; it must be below 2^64")
         if not 0 <= self.seed < 2**64:
             raise SettingsError(f"seed is {self.seed}; it must be from 0 to 2^64 - 1")
+        if self.format == "jsonl" and self.id_field == self.text_field:
+            raise SettingsError(f"id_field and text_field are both {self.text_field!r}; they must differ")
         kind, _, size = self.shingle.partition(":")
-        if kind not in ("char", "word") or not (size.isascii() and size.isdigit()) or int(size) < 1:
-            raise SettingsError(f"shingle is {self.shingle!r}; it must be char:K or word:K with K of 1 or more")
+        is_number = size.isascii() and size.isdigit() and len(size) <= len(str(MAX_SHINGLE_SIZE))
+        if kind not in ("char", "word") or not is_number or not 1 <= int(size) <= MAX_SHINGLE_SIZE:
+            raise SettingsError(
+                f"shingle is {self.shingle!r}; it must be char:K or word:K with K from 1 to {MAX_SHINGLE_SIZE}"
+            )
         num_functions = self.bands * self.rows if self.bands and self.rows else self.max_functions
         if num_functions > MAX_FUNCTIONS:
             raise SettingsError(f"{num_functions} minhash functions are asked for; at most {MAX_FUNCTIONS} are allowed")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import logging
-import os
 import random
 import signal
 import subprocess
@@ -15,7 +14,6 @@ from collections.abc import Iterable, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
-from unittest.mock import patch
 
 from jobs.cli import main
 from jobs.lean_mrjob import MRJob
@@ -45,7 +43,7 @@ class JobOutput(NamedTuple):
 
 def run_job(job_class: type[MRJob], lines: Iterable[bytes], *options: str) -> JobOutput:
     """Run a job on lines, or on the files among its options, in this process if they do not say otherwise."""
-    job = job_class(["-r", "inline", "--no-conf", "--counts", *options])
+    job = job_class(["-r", "inline", "--no-conf", "--cleanup-on-failure", "ALL", "--counts", *options])
     job.sandbox(stdin=io.BytesIO(b"".join(line + b"\n" for line in lines)))
     counts: Counter[str] = Counter()
     found = []
@@ -100,18 +98,18 @@ class Outcome(NamedTuple):
 def lookalike(*arguments: object, stdin: bytes = b"") -> Outcome:
     """Run the command line in this process."""
     stdout, stderr = io.StringIO(), io.StringIO()
-    argv = ["lookalike", *map(str, arguments)]
-    old_handler, log = signal.getsignal(signal.SIGTERM), logging.getLogger("mrjob")
-    old_level, exit_code = log.level, 0
+    before, exit_code = (sys.argv, sys.stdin), 0
+    handler, log_level = signal.getsignal(signal.SIGTERM), logging.getLogger("mrjob").level
+    sys.argv, sys.stdin = ["lookalike", *map(str, arguments)], io.TextIOWrapper(io.BytesIO(stdin))
     try:
-        with patch("sys.argv", argv), patch("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin))), \
-                redirect_stdout(stdout), redirect_stderr(stderr):
+        with redirect_stdout(stdout), redirect_stderr(stderr):
             main()
     except SystemExit as end:
         exit_code = int(end.code or 0)
     finally:
-        signal.signal(signal.SIGTERM, old_handler)
-        log.setLevel(old_level)
+        sys.argv, sys.stdin = before
+        signal.signal(signal.SIGTERM, handler)
+        logging.getLogger("mrjob").setLevel(log_level)
     return Outcome(exit_code, stdout.getvalue(), stderr.getvalue())
 
 
@@ -182,6 +180,3 @@ def made_up_documents(num_documents: int, seed: int = 1, num_words: int = 40) ->
     choose.shuffle(texts)
     return {f"d{number:05}": text for number, text in enumerate(texts)}
 
-
-def is_root() -> bool:
-    return os.geteuid() == 0

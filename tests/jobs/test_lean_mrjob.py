@@ -1,0 +1,97 @@
+"""mrjob runs on every Python without setuptools, and ends lines as Hadoop and Spark do."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jobs.lean_mrjob import BytesValueProtocol, LooseVersion, MRJob, stand_ins
+from jobs.runners import InlineRunner, LocalRunner
+from tests.helpers import run_command, run_job
+
+
+class MRLines(MRJob):
+    """Its input, a line of output each, with marks around it."""
+
+    INPUT_PROTOCOL = OUTPUT_PROTOCOL = BytesValueProtocol
+
+    def configure_args(self) -> None:
+        super().configure_args()
+        self.add_passthru_arg("--counts", action="store_true")
+
+    def mapper(self, _: None, line: bytes) -> Iterator[tuple[None, bytes]]:
+        yield None, b"<" + line + b">"
+
+
+def lines_of(content: bytes, num_cores: int) -> list[bytes]:
+    """The lines that a job sees of a file, sorted."""
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(content)
+        file.flush()
+        lines = run_job(MRLines, [], "--num-cores", str(num_cores), file.name).lines
+    return sorted(line[1:-1] for line in lines)
+
+
+def test_empty() -> None:
+    assert run_job(MRLines, []).lines == []
+
+
+@pytest.mark.parametrize(("content", "lines"), [
+    (b"a\nb\n", [b"a", b"b"]),
+    (b"a\nb", [b"a", b"b"]),
+    (b"a\r\nb\r\n", [b"a", b"b"]),
+    (b"a\rb\rc", [b"a", b"b", b"c"]),
+    (b"a\r\rb\n", [b"a", b"", b"b"]),
+    (b"a\r\r\nb\n", [b"a", b"", b"b"]),
+    (b"\n\r\n\r", [b"", b"", b""]),
+    (b"a\x0bb\x0cc\x1cd\xc2\x85e\xe2\x80\xa8f\n", [b"a\x0bb\x0cc\x1cd\xc2\x85e\xe2\x80\xa8f"]),
+])
+@pytest.mark.parametrize("num_cores", [1, 4])
+def test_lines_end_at_lf_cr_and_crlf(content: bytes, lines: list[bytes], num_cores: int) -> None:
+    assert lines_of(content, num_cores) == sorted(lines)
+
+
+@given(st.lists(st.sampled_from([b"a", b"bc", b"\r", b"\n", b"\r\n"])).map(b"".join), st.integers(1, 4))
+@settings(max_examples=40)
+def test_lines_are_those_of_a_plain_pattern(content: bytes, num_cores: int) -> None:
+    *lines, rest = re.split(rb"\r\n|\r|\n", content)
+    assert lines_of(content, num_cores) == sorted([*lines, rest] if rest else lines)
+
+
+def test_runners_are_those_that_tell_progress() -> None:
+    for options, runner_class in [([], InlineRunner), (["-r", "inline"], InlineRunner), (["-r", "local"], LocalRunner)]:
+        with MRLines(["--no-conf", *options]).make_runner() as runner:
+            assert type(runner) is runner_class
+
+
+@pytest.mark.parametrize(("smaller", "greater"), [
+    ("0.9", "0.10"), ("2.9.9", "3.0"), ("1.2", "1.2.1"), ("2.x", "2.0.1"), ("2.7.1-amzn", "2.8.0")])
+def test_versions_compare_number_by_number(smaller: str, greater: str) -> None:
+    assert LooseVersion(smaller) < LooseVersion(greater)
+    assert LooseVersion(greater) >= LooseVersion(smaller)
+    assert LooseVersion(greater) >= LooseVersion(greater)
+    assert not LooseVersion(greater) < LooseVersion(smaller)
+
+
+def test_stand_ins_go_away_and_leave_others_alone() -> None:
+    before = dict(sys.modules)
+    with stand_ins():
+        from distutils.spawn import find_executable
+
+        assert find_executable("sh")
+    assert {name: sys.modules.get(name) for name in before} == before
+    assert ("distutils" in sys.modules) == ("distutils" in before)
+
+
+def test_tasks_load_neither_setuptools_nor_the_command_line() -> None:
+    code = ("import sys, jobs.mr_pairs; print([name for name in "
+            "('setuptools', 'distutils', '_distutils_hack.override', 'pipes', 'click', 'rich', 'boto3') "
+            "if name in sys.modules])")
+    outcome = run_command(sys.executable, "-c", code)
+    assert (outcome.stdout, outcome.stderr) == ("[]\n", "")

@@ -1,0 +1,57 @@
+"""Rejected lines come with reason and place, whatever the split."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs.mr_rejects import MRRejects
+from tests.helpers import json_lines, run_job
+
+GOOD = json_lines({"x": "some text"})[0]
+
+
+def rejects(lines: list[bytes], *options: str) -> list[dict[str, Any]]:
+    found = [json.loads(line) for line in run_job(MRRejects, lines, *options).lines]
+    return sorted(found, key=lambda record: (record["start"], record["line_in_split"]))
+
+
+def test_empty() -> None:
+    assert run_job(MRRejects, []) == ([], {})
+
+
+def test_documents_are_not_rejected() -> None:
+    output = run_job(MRRejects, [GOOD, GOOD])
+    assert output.lines == [] and output.counts == {"lines": 2, "rejected": 0}
+
+
+def test_a_record_has_place_reason_detail_and_line() -> None:
+    (record,) = rejects([GOOD, b'{"id": "x"}'], "--num-cores", "1")
+    assert record.pop("file")
+    assert record == {
+        "start": len(GOOD) + 1, "line_in_split": 1, "reason": "no text",
+        "detail": "no text: field 'text' is missing or null", "line": '{"id": "x"}'}
+
+
+@pytest.mark.parametrize("num_cores", ["1", "2", "5"])
+def test_start_and_line_lead_to_the_line(num_cores: str, tmp_path: Path) -> None:
+    bad = {3: b"{", 4: b"", 17: b"[\r]", 30: b"\xff\xfe", 38: b"a\0b"}
+    path = tmp_path / "lines.jsonl"
+    path.write_bytes(b"".join(bad.get(number, GOOD) + b"\n" for number in range(40)))
+    records = rejects([], "--num-cores", num_cores, str(path))
+    assert len(records) == len(bad) + 1  # the CR makes two lines of one
+    for record in records:
+        line = path.read_bytes()[record["start"]:].splitlines()[record["line_in_split"] - 1]
+        kept = base64.b64decode(record["line_base64"]) if "line_base64" in record else record["line"].encode()
+        assert (record["file"], kept) == (path.as_uri(), line)
+    assert len({record["start"] for record in records}) > 1
+
+
+def test_counts_are_those_of_the_reasons() -> None:
+    counts = run_job(MRRejects, [b"{", b"}", b"[]", GOOD, b"\xff"]).counts
+    assert counts == {"lines": 5, "rejected": 4, "rejected: not JSON": 2, "rejected: not a JSON object": 1,
+                      "rejected: bad UTF-8": 1}

@@ -1,0 +1,87 @@
+"""Results are complete under their name, or absent."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs.errors import OutputError
+from jobs.outputs import check_output_folder, complete_folder, sorted_lines
+from tests.helpers import session_commands, tree
+
+
+def test_empty(tmp_path: Path) -> None:
+    (tmp_path / "lines").touch()
+    assert list(sorted_lines(tmp_path / "lines", tmp_path)) == []
+    with complete_folder(tmp_path / "out"):
+        pass
+    assert tree(tmp_path) == ["lines", "out"]
+
+
+@pytest.mark.parametrize("name", ["out", "deep/er/out", "there", "link", "."])
+def test_a_folder_takes_its_name_at_the_end(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "work" / "there").mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "work" / "link").symlink_to(tmp_path / "elsewhere")
+    start = tmp_path / "empty" if name == "." else tmp_path / "work"
+    start.mkdir(exist_ok=True)
+    monkeypatch.chdir(start)
+    with complete_folder(Path(name)) as folder:
+        (folder / "pairs.jsonl").write_text("x")
+        assert not (start / name / "pairs.jsonl").exists()
+    assert (start / name / "pairs.jsonl").read_text() == "x"
+    assert not [path for path in tree(tmp_path) if "partial" in path]
+
+
+def test_a_folder_has_the_usual_permissions(tmp_path: Path) -> None:
+    (tmp_path / "usual").mkdir()
+    with complete_folder(tmp_path / "out"):
+        pass
+    assert stat.S_IMODE(os.stat(tmp_path / "out").st_mode) == stat.S_IMODE(os.stat(tmp_path / "usual").st_mode)
+
+
+@pytest.mark.parametrize("error", [OSError, KeyboardInterrupt, SystemExit])
+def test_nothing_is_left_when_something_goes_wrong(error: type[BaseException], tmp_path: Path) -> None:
+    with pytest.raises(error), complete_folder(tmp_path / "out") as folder:
+        (folder / "pairs.jsonl").write_text("x")
+        raise error
+    assert tree(tmp_path) == []
+
+
+def test_folders_that_cannot_be_written_are_refused_before(tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    for name, found in [("full", "full is not empty"), ("full/file", "file is there already and is not a folder"),
+                        ("full/file/deep/out", "full/file is not a folder that can be written to")]:
+        with pytest.raises(OutputError, match=found):
+            check_output_folder(tmp_path / name)
+        with pytest.raises(OutputError, match=found), complete_folder(tmp_path / name):
+            raise AssertionError("it was refused")
+    assert tree(tmp_path) == ["full", "full/file"]
+
+
+@given(st.lists(st.binary().filter(lambda line: b"\n" not in line)))
+def test_lines_are_sorted_by_their_bytes(tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]) -> None:
+    folder = tmp_path_factory.mktemp("sorted")
+    (folder / "lines").write_bytes(b"".join(line + b"\n" for line in lines))
+    assert list(sorted_lines(folder / "lines", folder)) == [line + b"\n" for line in sorted(lines)]
+
+
+def test_a_sort_that_fails_is_an_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(OutputError, match="sort ended with code 2"):
+        list(sorted_lines(tmp_path / "missing", tmp_path))
+    assert "missing" in capfd.readouterr().err
+
+
+def test_a_sort_that_is_not_read_to_its_end_ends_too(tmp_path: Path) -> None:
+    (tmp_path / "lines").write_bytes(b"a line\n" * 10**6)
+    lines = sorted_lines(tmp_path / "lines", tmp_path)
+    assert next(lines) == b"a line\n"
+    assert str(tmp_path) in " ".join(session_commands(os.getsid(0)).values())
+    lines.close()
+    assert str(tmp_path) not in " ".join(session_commands(os.getsid(0)).values())

@@ -1,0 +1,71 @@
+"""Runners tell how far they are, and end every task when one fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs.lean_mrjob import StepFailedException
+from jobs.mr_pairs import HotBucket, MRPairs
+from jobs.mr_rejects import MRRejects
+from tests.helpers import DATA, LOCAL, json_lines, made_up_documents
+
+Told = list[tuple[str, int, int]]
+
+
+def run_and_listen(job: Any) -> tuple[Told, Any]:
+    """Run a job; what its listener was told, and the runner."""
+    told: Told = []
+    with job.make_runner() as runner:
+        runner.task_listener = lambda *progress: told.append(progress)
+        runner.run()
+    return told, runner
+
+
+def steps_of(stage: str, total: int) -> Told:
+    return [(stage, done, total) for done in range(total + 1)]
+
+
+def test_empty(tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    for options in (["-r", "inline", "--no-conf"], list(LOCAL)):
+        told, _ = run_and_listen(MRPairs([*options, str(tmp_path / "empty")]))
+        assert told == steps_of("map", 1) + steps_of("reduce", 1)
+
+
+@pytest.mark.parametrize("options", [("-r", "inline", "--no-conf"), LOCAL], ids=["inline", "local"])
+def test_each_task_is_told_once_it_is_done(options: tuple[str, ...]) -> None:
+    told, _ = run_and_listen(MRPairs([*options, "--num-cores", "2", str(DATA / "articles.jsonl")]))
+    totals = {stage: total for stage, _, total in told}
+    assert list(totals) == ["map", "reduce"] and min(totals.values()) > 1
+    assert told == steps_of("map", totals["map"]) + steps_of("reduce", totals["reduce"])
+
+
+def test_a_job_without_reducer_tells_of_maps_only() -> None:
+    told, _ = run_and_listen(MRRejects(["--no-conf", "--num-cores", "1", str(DATA / "articles.jsonl")]))
+    assert told == steps_of("map", told[0][2])
+
+
+@pytest.fixture
+def hot_file(tmp_path: Path) -> str:
+    """Documents that stop a job which allows two in a bucket."""
+    path = tmp_path / "hot.jsonl"
+    documents = {f"hot{number}": "word " * 50 + str(number) for number in range(9)}
+    path.write_bytes(b"\n".join(json_lines({**documents, **made_up_documents(50)})))
+    return str(path)
+
+
+def test_inline_raises_what_the_task_raised(hot_file: str) -> None:
+    with pytest.raises(HotBucket):
+        run_and_listen(MRPairs(["--no-conf", "--cleanup-on-failure", "ALL", "--max-bucket-docs", "2", hot_file]))
+
+
+def test_local_keeps_what_the_failed_task_said_and_no_process(hot_file: str) -> None:
+    job = MRPairs([*LOCAL, "--cleanup-on-failure", "ALL", "--max-bucket-docs", "2", hot_file])
+    with job.make_runner() as runner:
+        with pytest.raises(StepFailedException, match="Step 1 of 1 failed: task ended with code 1"):
+            runner.run()
+        assert "HotBucket: a bucket holds more than 2 distinct texts" in runner.failed_task_stderr
+        assert runner._is_stopped and not runner._live_tasks

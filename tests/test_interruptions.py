@@ -1,0 +1,149 @@
+"""Runs that are interrupted or run out of space leave no results, no temporary files and no process."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Callable
+
+import pytest
+
+from tests.helpers import COMMAND, REPOSITORY, json_lines, made_up_documents, session_commands, tree
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to find processes")
+
+DEADLINE_SECONDS = 60
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Documents that keep two cores busy for a while: 1 MB, of which 20 MB are shuffled."""
+    path = tmp_path_factory.mktemp("corpus") / "in.jsonl"
+    path.write_bytes(b"\n".join(json_lines(made_up_documents(3000, num_words=60))))
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder that holds an empty one for temporary files, and nothing else."""
+    (tmp_path / "tmp").mkdir()
+    return tmp_path
+
+
+def start(corpus: Path, folder: Path, *options: str, **popen: Any) -> subprocess.Popen[str]:
+    """A run with -r local, in a session of its own."""
+    command = [*COMMAND, "pairs", corpus, "--out", folder / "out", "--tmp", folder / "tmp", "-r", "local",
+               "--cores", "2"]
+    return subprocess.Popen([*map(str, command), *options], start_new_session=True, cwd=REPOSITORY, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, **popen)
+
+
+def wait_for_command(run: subprocess.Popen[str], part: str) -> None:
+    """Wait until a process of the run's session has this in its command line."""
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not any(part in command for command in session_commands(run.pid).values()):
+        assert run.poll() is None, f"the run ended before {part} was seen: {run.communicate()}"
+        assert time.monotonic() < deadline, f"{part} was not seen"
+        time.sleep(0.005)
+
+
+def assert_nothing_is_left(run: subprocess.Popen[str], folder: Path) -> str:
+    """Wait for the end; what the run said."""
+    stdout, stderr = run.communicate(timeout=DEADLINE_SECONDS)
+    assert session_commands(run.pid) == {}
+    assert tree(folder) == ["tmp"]
+    assert stdout == "" and "Traceback" not in stderr
+    return stderr
+
+
+def interrupt_driver(run: subprocess.Popen[str]) -> None:
+    run.send_signal(signal.SIGINT)
+
+
+def interrupt_all(run: subprocess.Popen[str]) -> None:
+    """What Ctrl-C in a terminal does."""
+    os.killpg(run.pid, signal.SIGINT)
+
+
+def terminate(run: subprocess.Popen[str]) -> None:
+    run.terminate()
+
+
+@pytest.mark.parametrize("stage", ["--mapper", "--reducer"])
+@pytest.mark.parametrize(("stop", "exit_code", "message"), [
+    (interrupt_driver, 130, "lookalike: interrupted; nothing was written"),
+    (interrupt_all, 130, "lookalike: interrupted; nothing was written"),
+    (terminate, 143, ""),
+])
+def test_a_stopped_run_leaves_nothing(
+    stop: Callable[..., None], exit_code: int, message: str, stage: str, corpus: Path, folder: Path
+) -> None:
+    run = start(corpus, folder)
+    wait_for_command(run, stage)
+    stop(run)
+    assert assert_nothing_is_left(run, folder).strip() == message
+    assert run.returncode == exit_code
+
+
+@pytest.mark.parametrize("stop", [interrupt_driver, interrupt_all, terminate])
+def test_a_run_that_is_stopped_while_it_sorts_leaves_nothing(
+    stop: Callable[..., None], corpus: Path, folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    conf = tmp_path_factory.mktemp("conf") / "slow.conf"
+    conf.write_text('runners: {local: {bootstrap_mrjob: false, sort_bin: [sh, -c, "exec sleep 1234"]}}')
+    run = start(corpus, folder, "--conf", str(conf))
+    wait_for_command(run, "sleep 1234")
+    stop(run)
+    assert_nothing_is_left(run, folder)
+    assert run.returncode in (130, 143)
+
+
+@pytest.mark.parametrize("max_file_bytes", [100_000, 2_000_000, 12_000_000], ids=["split", "map", "sort"])
+def test_a_run_that_may_not_write_enough_leaves_nothing(max_file_bytes: int, corpus: Path, folder: Path) -> None:
+    limit = (max_file_bytes, max_file_bytes)
+    run = start(corpus, folder, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
+    assert "File too large" in assert_nothing_is_left(run, folder)
+    assert run.returncode == 1
+
+
+@pytest.fixture
+def small_disk(folder: Path) -> Iterator[Callable[[int], Path]]:
+    """A function that mounts a file system of some bytes for temporary files."""
+    mount_point = folder / "tmp"
+
+    def mount(num_bytes: int) -> Path:
+        command = ["mount", "-t", "tmpfs", "-o", f"size={num_bytes}", "tmpfs", str(mount_point)]
+        if os.geteuid() or subprocess.run(command, capture_output=True).returncode:
+            pytest.skip("a small file system can be mounted by root only")
+        return folder
+
+    yield mount
+    if mount_point.is_mount():
+        subprocess.run(["umount", str(mount_point)], check=True)
+
+
+@pytest.mark.parametrize("num_bytes", [500_000, 5_000_000, 30_000_000], ids=["split", "map", "sort"])
+def test_a_run_on_a_full_disk_leaves_nothing(
+    num_bytes: int, corpus: Path, small_disk: Callable[[int], Path]
+) -> None:
+    folder = small_disk(num_bytes)
+    run = start(corpus, folder)
+    stderr = assert_nothing_is_left(run, folder)
+    # A task that finds no space for its last words either is spoken for.
+    assert "No space left on device" in stderr or f"and space in {folder}/tmp" in stderr
+    assert run.returncode == 1
+
+
+def test_a_run_on_standard_input_with_a_full_disk_leaves_nothing(
+    corpus: Path, small_disk: Callable[[int], Path]
+) -> None:
+    folder = small_disk(500_000)
+    with open(corpus, "rb") as file:
+        run = start(Path("-"), folder, stdin=file)
+        assert "No space left on device" in assert_nothing_is_left(run, folder)
+    assert run.returncode == 2
