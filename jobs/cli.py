@@ -17,7 +17,8 @@ from rich.console import Console
 from jobs.base import option_type, settings_from
 from jobs.display import Display, sample_table, summary_table, truth_table
 from jobs.errors import InputError
-from jobs.pipeline import RUNNERS, Run, find_pairs
+from jobs.job_runner import RUNNERS, Run
+from jobs.pipeline import find_pairs
 from jobs.sample import write_sample
 from jobs.sample_plan import SampleSpec
 from jobs.truth import compare, read_truth
@@ -74,8 +75,8 @@ def cli() -> None:
 @setting_options
 def pairs(
     inputs: tuple[str, ...], out: Path, runner: Optional[str], settings_file: Optional[Path], truth: Optional[Path],
-    strict: bool, links: bool, duplicate_ids: str, conf: Optional[Path], tmp: Optional[Path], cores: Optional[int], verbose: bool, quiet: bool,
-    **values: Any,
+    links: bool, strict: bool, duplicate_ids: str, conf: Optional[Path], tmp: Optional[Path], cores: Optional[int],
+    verbose: bool, quiet: bool, **values: Any,
 ) -> None:
     """Find all pairs of documents at or above a similarity.
 
@@ -84,12 +85,12 @@ def pairs(
     """
     settings = read_settings(values, settings_file)
     known = read_truth(truth) if truth else {}
-    run = Run(inputs, out, runner, conf, tmp, cores, strict=strict, links=links, duplicate_ids=duplicate_ids, verbose=verbose,
-              command=shlex.join(["lookalike", *sys.argv[1:]]))
+    run = Run(inputs, out, runner, conf, tmp, cores, strict, links, duplicate_ids, verbose,
+              shlex.join(["lookalike", *sys.argv[1:]]))
     report = find_pairs(run, settings, Display(quiet))
     if not quiet:
         if truth:
-            show(truth_table(compare(known, out / "pairs.jsonl"), settings.threshold))
+            show(truth_table(compare(known, out / ("links.jsonl" if links else "pairs.jsonl")), settings.threshold))
         show(summary_table(report), f"The results are in {out}")
 
 

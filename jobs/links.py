@@ -9,8 +9,8 @@ import numpy as np
 
 from jobs.bundles import Row
 from jobs.records import DocId, encode_pair, json_bytes
-from lsh_core.clustering import Edges, components, spanning_forest, without_useless
-from lsh_core.ragged import Ints
+from lsh_core.check import Candidates
+from lsh_core.clustering import Edges, components, joined, spanning_forest, without_useless
 
 NO_EDGES = Edges(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
 
@@ -27,11 +27,11 @@ class Forest:
         self.node_of_row[order] = np.arange(len(rows))
         self.edges = NO_EDGES
 
-    def add(self, rows_a: Ints, rows_b: Ints, similarities: Sequence[float]) -> None:
+    def add(self, pairs: Candidates) -> None:
         """Join pairs of rows to the forest."""
-        nodes = np.sort(np.stack([self.node_of_row[rows_a], self.node_of_row[rows_b]]), axis=0)
-        new = without_useless(len(self.rows), self.edges, Edges(nodes[0], nodes[1], np.asarray(similarities)))
-        self.edges = spanning_forest(len(self.rows), _joined(self.edges, new))
+        nodes = np.sort(np.stack([self.node_of_row[pairs.rows_a], self.node_of_row[pairs.rows_b]]), axis=0)
+        new = without_useless(len(self.rows), self.edges, Edges(nodes[0], nodes[1], pairs.similarities))
+        self.edges = spanning_forest(len(self.rows), joined(self.edges, new))
 
     def lines(self) -> Iterator[bytes]:
         """The forest of documents: those at similarity 1 are one class, a star from its smallest id."""
@@ -45,10 +45,6 @@ class Forest:
             yield from (encode_pair(first, other, 1.0) for other in others)
         for a, b, similarity in zip(*(column.tolist() for column in self.edges.where(self.edges.similarities < 1))):
             yield encode_pair(self.rows[a].doc_ids[0], self.rows[b].doc_ids[0], similarity)
-
-
-def _joined(one: Edges, other: Edges) -> Edges:
-    return Edges(*map(np.concatenate, zip(one, other)))
 
 
 def join_forests(lines: Iterable[bytes]) -> Iterator[bytes]:

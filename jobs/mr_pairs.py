@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain, combinations, product
 from math import comb
+from typing import Callable
 
 import numpy as np
 
@@ -21,8 +22,8 @@ from jobs.records import KEY_DIGITS, STATS_KEY, BundlePart, BundleRecord, encode
 from lsh_core.banding import band_keys
 from lsh_core.check import Candidates, check_large, check_small
 from lsh_core.errors import LookalikeError
-from lsh_core.gate import GateIndex, Selection, no_gate
-from lsh_core.hashing import digest64, text_digest
+from lsh_core.gate import Selection, no_gate
+from lsh_core.hashing import Hashes, digest64, text_digest
 from lsh_core.minhash import signatures
 from lsh_core.ragged import run_starts
 
@@ -51,10 +52,10 @@ class MRPairs(BatchMapJob):
 
     def mapper_init(self) -> None:
         super().mapper_init()
-        self._select, self._repeated_ids = no_gate, frozenset[int]()
+        self._select: Callable[[Hashes], Selection] = no_gate
+        self._repeated_ids: frozenset[int] = frozenset()
         if self.options.gate:
-            gate, repeated_ids = read_gate(self.options.gate, self.settings)
-            self._select = GateIndex(gate).select
+            self._select, repeated_ids = read_gate(self.options.gate, self.settings)
             if self.options.duplicate_ids == "number":
                 self._repeated_ids = frozenset(repeated_ids.tolist())
 
@@ -125,8 +126,8 @@ class MRPairs(BatchMapJob):
         if self.options.links:
             forest = Forest(rows)
             for pairs in confirmed:
-                forest.add(*pairs)
-            records = [list(forest.lines())]
+                forest.add(pairs)
+            records: Iterable[list[bytes]] = [list(forest.lines())]
         else:
             records = chain([self._equal_lines(equal_texts)], (self._pair_lines(rows, pairs) for pairs in confirmed))
         # Few records with many lines pass through mrjob faster than many with one.

@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jobs.base import BatchMapJob, Record
+from jobs.gate_file import read_gate
 from jobs.lean_mrjob import MRStep, jobconf_from_env
 from jobs.records import encode_line, json_bytes
+from lsh_core.document import DocumentBatch
+from lsh_core.errors import RejectedLine
+from lsh_core.hashing import digest64
+
+
+class RepeatedId(RejectedLine):
+    """Not wrong by itself: another line has the same id and another text."""
+
+    reason = "repeated id"
 
 
 class MRRejects(BatchMapJob):
@@ -15,14 +25,28 @@ class MRRejects(BatchMapJob):
     def steps(self) -> list[MRStep]:
         return [MRStep(mapper_init=self.mapper_init, mapper=self.mapper, mapper_final=self.mapper_final)]
 
+    def configure_args(self) -> None:
+        super().configure_args()
+        self.add_file_arg("--repeated-ids", help="gate file: find documents whose id stands for several texts instead")
+
     def mapper_init(self) -> None:
         super().mapper_init()
         self._lines_before = 0
+        if self.options.repeated_ids:
+            self._repeated_ids = frozenset(read_gate(self.options.repeated_ids, self.settings).repeated_ids.tolist())
+
+    def _repeated(self, batch: DocumentBatch, num_lines: int) -> Iterator[tuple[int, RejectedLine]]:
+        rejected = {number for number, _ in batch.rejected}
+        numbers = (number for number in range(num_lines) if number not in rejected)
+        for number, doc_id in zip(numbers, batch.doc_ids):
+            if digest64(doc_id.encode()) in self._repeated_ids:
+                yield number, RepeatedId(f"{doc_id!r} stands for more than one text")
 
     def map_batch(self, lines: list[bytes]) -> Iterator[Record]:
         split = {"file": jobconf_from_env("mapreduce.map.input.file", ""),
                  "start": int(jobconf_from_env("mapreduce.map.input.start", 0))}
-        for number, error in self.read_batch(lines).rejected:
+        batch = self.read_batch(lines)
+        for number, error in self._repeated(batch, len(lines)) if self.options.repeated_ids else batch.rejected:
             place = {**split, "line_in_split": self._lines_before + number + 1}
             why = {"reason": error.reason, "detail": str(error)}
             yield None, json_bytes({**place, **why, **encode_line(lines[number])})

@@ -53,14 +53,16 @@ def count_lines(path: Path, num_bytes: int) -> int:
     return num_lines
 
 
-def write_rejected(records: Iterable[dict[str, Any]], path: Path, num_shown: int) -> list[str]:
-    """Write all records; the first few come back as messages with place and reason."""
+def write_rejected(records: Iterable[dict[str, Any]], path: Path, num_shown: int) -> tuple[list[str], int]:
+    """Write all records; the first few come back as messages with place and reason, and the number of all."""
     messages: list[str] = []
+    num_records = 0
     with open(path, "wb") as file:
         for record in records:
             if len(messages) < num_shown:
                 messages.append(f"{record['place']}: {record['detail']}")
             file.write(json_bytes(record) + b"\n")
-    return messages
+            num_records += 1
+    return messages, num_records
 
 

@@ -56,7 +56,7 @@ class Candidates(NamedTuple):
     similarities: npt.NDArray[np.float64]
 
     def where(self, is_kept: npt.NDArray[np.bool_]) -> Candidates:
-        return Candidates(*(column[is_kept] for column in self))
+        return Candidates(self.rows_a[is_kept], self.rows_b[is_kept], self.similarities[is_kept])
 
 
 def check_small(bundles: Bundles, settings: Settings) -> Candidates:

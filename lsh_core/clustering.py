@@ -46,7 +46,12 @@ class Edges(NamedTuple):
     similarities: npt.NDArray[np.float64]
 
     def where(self, chosen: npt.NDArray[Any]) -> Edges:
-        return Edges(*(column[chosen] for column in self))
+        return Edges(self.a[chosen], self.b[chosen], self.similarities[chosen])
+
+
+def joined(one: Edges, other: Edges) -> Edges:
+    """The edges of both."""
+    return Edges(np.append(one.a, other.a), np.append(one.b, other.b), np.append(one.similarities, other.similarities))
 
 
 def spanning_forest(num_nodes: int, edges: Edges) -> Edges:

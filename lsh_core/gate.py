@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from lsh_core.bloom import BloomFilter
 from lsh_core.clustering import components
 from lsh_core.hashing import GOLDEN, Hashes
 from lsh_core.ragged import Ints, offsets_of, run_starts
@@ -22,6 +23,7 @@ MIN_SHARE_OF_PAIRS = 0.1
 """A hot bundle with fewer of its pairs than this inside buckets is a chain, and is taken apart."""
 
 INDEX_BITS = 22
+FALSE_POSITIVE_RATE = 0.01
 
 Bools = npt.NDArray[np.bool_]
 
@@ -92,11 +94,41 @@ class GateIndex:
         """The kept keys of documents with these keys (n, bands), by document."""
         rows, bands = np.nonzero(self._may_hold[_slots(band_keys)])
         keys = band_keys[rows, bands]
-        # Where the index holds a slot there is at least one key to compare with.
-        at = np.minimum(np.searchsorted(self.gate.keys, keys), max(len(self.gate.keys) - 1, 0))
-        is_kept = self.gate.keys[at] == keys
-        at = at[is_kept]
+        at, is_kept = self.find(keys)
         return Selection(rows[is_kept], keys[is_kept], self.gate.bundles[at], self.gate.num_groups[at])
+
+    def find(self, keys: Hashes) -> tuple[Ints, Bools]:
+        """Where the gate holds those keys that it does, and which these are."""
+        at = np.searchsorted(self.gate.keys, keys)
+        is_kept = np.zeros(len(keys), bool)
+        is_inside = at < len(self.gate.keys)
+        is_kept[is_inside] = self.gate.keys[at[is_inside]] == keys[is_inside]
+        return at[is_kept], is_kept
+
+
+class BloomGate:
+    """A gate of very many keys: a Bloom filter without bundles, and an exact table of the hot ones."""
+
+    def __init__(self, kept: BloomFilter, hot: Gate) -> None:
+        self.kept, self.hot = kept, hot
+        self._hot_index = GateIndex(hot)
+
+    @classmethod
+    def of(cls, gate: Gate) -> BloomGate:
+        """The same gate with some keys too many."""
+        kept = BloomFilter.sized_for(max(len(gate.keys), 1), FALSE_POSITIVE_RATE)
+        kept.add(gate.keys)
+        is_hot = gate.num_groups > 1
+        return cls(kept, Gate(gate.keys[is_hot], gate.bundles[is_hot], gate.num_groups[is_hot]))
+
+    def select(self, band_keys: Hashes) -> Selection:
+        """The kept keys of documents with these keys (n, bands), by document."""
+        rows, bands = np.nonzero(self.kept.contains(band_keys.reshape(-1)).reshape(band_keys.shape))
+        keys = band_keys[rows, bands]
+        bundles, num_groups = keys.copy(), np.ones(len(keys), np.int64)
+        at, is_hot = self._hot_index.find(keys)
+        bundles[is_hot], num_groups[is_hot] = self.hot.bundles[at], self.hot.num_groups[at]
+        return Selection(rows, keys, bundles, num_groups)
 
 
 def _slots(keys: Hashes) -> Ints:

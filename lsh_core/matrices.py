@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from lsh_core.bloom import BloomFilter
 from lsh_core.errors import SettingsError
-from lsh_core.hashing import Hashes, word_hash
+from lsh_core.hashing import Hashes, digest64
 
 Ints = npt.NDArray[np.int64]
 SignatureMatrix = npt.NDArray[np.float64]
@@ -110,4 +110,4 @@ def signature_matrix(matrix: npt.NDArray[np.bool_], hash_values: npt.ArrayLike) 
 
 
 def _shingle_keys(shingles: Collection[str]) -> Hashes:
-    return np.array([word_hash(shingle.encode()) for shingle in shingles], np.uint64)
+    return np.array([digest64(shingle.encode()) for shingle in shingles], np.uint64)

@@ -74,8 +74,8 @@ def _distinct_entries(values: Hashes, rows: Ints, num_rows: int) -> tuple[Hashes
     num_bits = np.uint64(max(num_rows - 1, 1).bit_length())
     ascending = np.sort(values)
     if len(run_starts(ascending)) != len(run_starts(ascending >> num_bits)):
-        _, values = np.unique(values, return_inverse=True)
-        values = values.astype(np.uint64) << num_bits
+        _, ranks = np.unique(values, return_inverse=True)
+        values = ranks.astype(np.uint64) << num_bits
     entries = values >> num_bits << num_bits | rows.astype(np.uint64)
     entries.sort()
     entries = entries[run_starts(entries)]

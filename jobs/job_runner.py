@@ -1,0 +1,122 @@
+"""One job at a time: run it on any engine over the inputs, keep its lines, add up its counts."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Optional
+
+from jobs.display import Display
+from jobs.errors import JobFailed
+from jobs.lean_mrjob import StepFailedException
+from jobs.readers import Source, total_bytes
+from jobs.records import decode_counts
+from jobs.run_report import StepReport
+from lsh_core.settings import Settings
+
+RUNNERS = ("inline", "local", "hadoop", "spark", "emr")
+INLINE_BYTES = 4 * 2**20
+"""Smaller inputs run in one process: starting others would take longer."""
+
+LARGE_BYTES = 2**30
+COPIES_ON_DISK = 4
+"""Temporary bytes of a local run for each byte of input: its splits, and what is shuffled, three times."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a user asks for besides the settings; none of it changes which documents are similar."""
+
+    inputs: Sequence[str]
+    out: Path
+    runner: Optional[str] = None
+    conf: Optional[Path] = None
+    tmp: Optional[Path] = None
+    cores: Optional[int] = None
+    strict: bool = False
+    links: bool = False
+    duplicate_ids: str = "refuse"
+    verbose: bool = False
+    command: str = ""
+
+
+class JobRunner:
+    """Runs jobs over the same sources under the same settings."""
+
+    def __init__(
+        self, run: Run, settings: Settings, sources: Sequence[Source], tmp_dir: Path, display: Display
+    ) -> None:
+        self.sources, self.settings, self.tmp_dir, self.display = sources, settings, tmp_dir, display
+        self.num_bytes = total_bytes(sources)
+        self.runner = run.runner or ("inline" if self.num_bytes <= INLINE_BYTES else "local")
+        settings_path = tmp_dir / "settings.json"
+        settings_path.write_text(json.dumps(settings.to_json()))
+        self._args = ["-r", self.runner, "--conf-path", str(run.conf or default_conf(self.runner)),
+                      "--local-tmp-dir", str(tmp_dir), "--settings", str(settings_path), "--counts"]
+        if self.runner in ("inline", "local") and run.cores:
+            self._args += ["--num-cores", str(run.cores)]
+        _quiet_mrjob(run.verbose)
+
+    def run(self, job_class: Any, name: str, output: Path, *args: str) -> StepReport:
+        """Run one job to the end; its lines go to ``output``, its counts into the report."""
+        started = time.monotonic()
+        counts: Counter[str] = Counter()
+        job = job_class([*self._args, *args, *(source.path for source in self.sources)])
+        with self.display.step(name) as listener, job.make_runner() as runner:
+            runner.task_listener = listener
+            try:
+                runner.run()
+            except StepFailedException as error:
+                raise JobFailed(_failure(name, runner, error)) from error
+            with open(output, "wb") as file:
+                for line in _lines(runner.cat_output()):
+                    found = decode_counts(line)
+                    if found is None:
+                        file.write(line)
+                    else:
+                        counts.update(found)
+        return StepReport(name, time.monotonic() - started, dict(counts))
+
+    def warn_of_space(self) -> None:
+        """Before a large local run, compare the temporary space that it needs with what there is."""
+        if self.runner == "local" and self.num_bytes >= LARGE_BYTES:
+            needed, free = self.num_bytes * COPIES_ON_DISK, shutil.disk_usage(self.tmp_dir).free
+            self.display.note(
+                f"about {needed / 2**30:.0f} GiB of temporary space are needed in {self.tmp_dir.parent}, "
+                f"{free / 2**30:.0f} GiB are free (--tmp names another folder)")
+
+
+def default_conf(runner: str) -> Path:
+    """The mrjob configuration that is installed with the program."""
+    return Path(str(files("jobs.conf"))) / ("local.conf" if runner == "inline" else f"{runner}.conf")
+
+
+def _failure(name: str, runner: Any, error: Exception) -> str:
+    """What the failing task said last, in one line."""
+    said = getattr(runner, "failed_task_stderr", "").strip().splitlines()
+    return f"{name}: {said[-1].partition(': ')[2] or said[-1]}" if said else f"{name}: {error}"
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Lines with their ends, from chunks that may end anywhere."""
+    rest = b""
+    for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            yield line + b"\n"
+    if rest:
+        yield rest + b"\n"
+
+
+def _quiet_mrjob(verbose: bool) -> None:
+    log = logging.getLogger("mrjob")
+    log.setLevel(logging.INFO if verbose else logging.CRITICAL)
+    if verbose and not log.handlers:
+        log.addHandler(logging.StreamHandler())
