@@ -4,24 +4,26 @@ mrjob takes the first part of a compressed file of several parts for the whole, 
 short too; here all parts are read, and what is missing is an error.
 
 The local runner runs its tasks' processes from threads instead of from forked copies of the
-driver, and ends them all when one fails or the run is interrupted.
+driver, and ends them all when one fails or the run is interrupted. The sort between map and reduce
+is one of them: mrjob would sort in memory where the program fails, as on a full disk.
 """
 
 from __future__ import annotations
 
 import bz2
 import gzip
+import os
 import subprocess
 import threading
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Callable, Optional
 
 from jobs.errors import InputError
-from jobs.lean_mrjob import stand_ins
+from jobs.lean_mrjob import StepFailedException, stand_ins
 
 with stand_ins():
     import mrjob.sim
@@ -29,8 +31,7 @@ with stand_ins():
     from mrjob.local import LocalMRJobRunner, _TaskFailedException
 
 TaskListener = Callable[[str, int, int], None]
-"""Called with the stage (map or reduce), the tasks done and the tasks in all."""
-
+"""Called with the stage (map, sort or reduce), the tasks done and the tasks in all."""
 
 CHUNK_BYTES = 1 << 20
 
@@ -91,9 +92,9 @@ class LocalRunner(_TellsProgress, LocalMRJobRunner):  # type: ignore[misc]
     def _run_multiple(self, funcs: Iterable[Callable[[], None]], num_processes: Optional[int] = None) -> None:
         tasks = list(funcs)
         with ThreadPoolExecutor(self._num_cores()) as threads:
-            futures = [threads.submit(task) for task in tasks]
-            self._tell(0, len(tasks))
             try:
+                futures = [threads.submit(task) for task in tasks]
+                self._tell(0, len(tasks))
                 for done, future in enumerate(as_completed(futures), 1):
                     future.result()
                     self._tell(done, len(tasks))
@@ -108,13 +109,31 @@ class LocalRunner(_TellsProgress, LocalMRJobRunner):  # type: ignore[misc]
                 process.kill()
 
     def _invoke_task_func(self, task_type: str, step_num: int, task_num: int) -> Callable[..., None]:
-        failure = partial(_TaskFailedException, step_num=step_num, num_steps=self._num_steps(),
-                          task_type=task_type, task_num=task_num)
+        def failure(code: int) -> Exception:
+            error: Exception = _TaskFailedException(
+                f"task ended with code {code}", step_num, self._num_steps(), task_type=task_type, task_num=task_num)
+            return error
+
         return partial(self._run_process, self._substep_args(step_num, task_type), failure)
 
+    def _sort_input_func(self) -> Callable[[Sequence[str], str], None]:
+        return self._sort_files
+
+    def _sort_files(self, input_paths: Sequence[str], output_path: str) -> None:
+        self._stage, tmp_dir = "sort", self._get_local_tmp_dir()
+
+        def failure(code: int) -> Exception:
+            error: Exception = StepFailedException(f"sort ended with code {code}; is there space in {tmp_dir}?")
+            return error
+
+        env = {**os.environ, "LC_ALL": "C", "TMPDIR": tmp_dir}
+        with open(os.devnull, "rb") as nothing, open(output_path, "wb") as output:
+            self._run_multiple([partial(self._run_process, [*self._sort_bin(), *input_paths], failure,
+                                        nothing, output, None, os.getcwd(), env)])
+
     def _run_process(
-        self, args: list[str], failure: Callable[..., Exception],
-        stdin: BinaryIO, stdout: BinaryIO, stderr: BinaryIO, wd: str, env: dict[str, str],
+        self, args: list[str], failure: Callable[[int], Exception],
+        stdin: BinaryIO, stdout: BinaryIO, stderr: Optional[BinaryIO], wd: str, env: dict[str, str],
     ) -> None:
         with self._lock:
             if self._is_stopped:
@@ -125,7 +144,7 @@ class LocalRunner(_TellsProgress, LocalMRJobRunner):  # type: ignore[misc]
         with self._lock:
             self._live_tasks.discard(process)
         if returncode:
-            raise failure(reason=f"task ended with code {returncode}")
+            raise failure(returncode)
 
     def _log_cause_of_error(self, ex: Exception) -> None:
         if isinstance(ex, _TaskFailedException):

@@ -85,11 +85,12 @@ def read_documents(lines: Sequence[bytes], settings: Settings) -> DocumentBatch:
     texts = normalize_texts([document.text for document in documents], settings)
     doc_ids = [text_digest(text) if document.doc_id is None else document.doc_id
                for document, text in zip(documents, texts)]
-    if not all(texts):
+    is_empty = [not text or text.isspace() for text in texts]
+    if any(is_empty):
         rejected += [(number, EmptyText("nothing is left after normalization"))
-                     for number, text in zip(line_numbers, texts) if not text]
-        doc_ids = [doc_id for doc_id, text in zip(doc_ids, texts) if text]
-        texts = [text for text in texts if text]
+                     for number, empty in zip(line_numbers, is_empty) if empty]
+        doc_ids = [doc_id for doc_id, empty in zip(doc_ids, is_empty) if not empty]
+        texts = [text for text, empty in zip(texts, is_empty) if not empty]
     return DocumentBatch(doc_ids, texts, sorted(rejected, key=lambda item: item[0]))
 
 

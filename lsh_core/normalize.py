@@ -43,7 +43,7 @@ def normalize_texts(texts: Sequence[str], settings: Settings) -> list[bytes]:
     for row in sorted(set(range(len(texts))).difference(ascii_rows)):
         normalized[row] = _normalize_any(texts[row], settings).encode()
     if settings.stop_words:
-        stop_words = frozenset(word.casefold() for word in settings.stop_words)
+        stop_words = frozenset(_unicode_form(word.casefold(), settings) for word in settings.stop_words)
         normalized = [_without_words(text, stop_words) for text in normalized]
     return normalized
 
@@ -55,11 +55,11 @@ def _normalize_ascii(texts: Sequence[str], settings: Settings) -> list[bytes]:
     joined = "\0".join(texts).encode().translate(_ascii_table(settings))
     if settings.white_space == "keep":
         return joined.split(b"\0")
-    codes = np.frombuffer(b" " + joined.replace(b"\0", b" \0 ") + b" ", np.uint8)
+    codes = np.frombuffer(joined, np.uint8)
     is_space = codes == SPACE
-    kept = codes[1:][~(is_space[1:] & is_space[:-1])].tobytes()
-    # Each text still has the one space that stood between it and its separator.
-    return [text.strip(b" ") for text in kept.split(b"\0")]
+    is_kept = np.ones(len(codes), bool)
+    is_kept[1:] = ~(is_space[1:] & is_space[:-1])
+    return [text.strip(b" ") for text in codes[is_kept].tobytes().split(b"\0")]
 
 
 def _ascii_table(settings: Settings) -> bytes:

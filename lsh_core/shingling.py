@@ -1,7 +1,7 @@
 """Normalized texts become shingles: 64-bit hashes of all windows of k characters or words.
 
-Work goes in blocks that stay in the processor's cache, and a long document is cut, so
-memory does not grow with a document. A shingle's hash depends on its window alone: the
+Work goes in blocks that stay in the processor's cache, and a long document is cut, so the
+arrays of hashes do not grow with a document. A shingle's hash depends on its window alone: the
 fast way for ASCII and the general way give the same number for the same characters.
 """
 
@@ -13,7 +13,7 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lsh_core.hashing import HALF, MULTIPLIER, Hashes, digest64, scramble
+from lsh_core.hashing import GOLDEN, HALF, MULTIPLIER, Hashes, digest64, scramble
 from lsh_core.normalize import normalize_texts
 from lsh_core.ragged import Ints, blocks
 from lsh_core.settings import Settings
@@ -117,7 +117,9 @@ def _alphabets(texts: Sequence[bytes], kind: str, k: int) -> Iterator[_Alphabet]
     """A text shorter than k is padded with zeros, which no text holds, to the one shingle that it is."""
     rows = [row for row, text in enumerate(texts) if text]
     if kind == "given":
-        yield _Alphabet(rows, [np.array(texts[row].split(), np.uint64) for row in rows], np.concatenate)
+        # Zero would stay zero in every hash that is a product.
+        sequences = [np.array(texts[row].split(), np.uint64) ^ GOLDEN for row in rows]
+        yield _Alphabet(rows, sequences, np.concatenate)
     elif kind == "word":
         words = _WordHashes()
         sequences = [words.sequence(texts[row].split(), k) for row in rows]

@@ -72,13 +72,12 @@ def test_the_installed_command_prints_a_summary(tmp_path: Path) -> None:
     assert run["command"] == f"lookalike pairs data/articles.jsonl --out '{tmp_path / 'out dir'}'"
 
 
-def test_local_and_inline_write_the_same_bytes(tmp_path: Path) -> None:
-    corpus = tmp_path / "in.jsonl"
-    corpus.write_bytes(LINES + b"{\n" + LINES[:500] + b"\n\xff\n")
+def test_local_and_inline_write_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("in.jsonl").write_bytes(LINES + b"{\n" + LINES[:500] + b"\n\xff\n")
+    Path("tmp").mkdir()
     for runner in ("inline", "local"):
-        (tmp_path / "tmp").mkdir(exist_ok=True)
-        outcome = lookalike("pairs", corpus, "--out", tmp_path / runner, "-r", runner, "--tmp", tmp_path / "tmp",
-                            "--cores", "3")
+        outcome = lookalike("pairs", "in.jsonl", "--out", runner, "-r", runner, "--tmp", "tmp", "--cores", "3")
         assert outcome.exit_code == 0, outcome.stderr
         assert tree(tmp_path / "tmp") == []
     for name in ("pairs.jsonl", "rejected.jsonl"):

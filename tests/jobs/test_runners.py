@@ -14,6 +14,9 @@ from tests.helpers import DATA, LOCAL, json_lines, made_up_documents
 
 Told = list[tuple[str, int, int]]
 
+# Inline sorts in this process.
+RUNNERS = [(("-r", "inline", "--no-conf"), ("map", "reduce")), (LOCAL, ("map", "sort", "reduce"))]
+
 
 def run_and_listen(job: Any) -> tuple[Told, Any]:
     """Run a job; what its listener was told, and the runner."""
@@ -30,17 +33,17 @@ def steps_of(stage: str, total: int) -> Told:
 
 def test_empty(tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
-    for options in (["-r", "inline", "--no-conf"], list(LOCAL)):
+    for options, stages in RUNNERS:
         told, _ = run_and_listen(MRPairs([*options, str(tmp_path / "empty")]))
-        assert told == steps_of("map", 1) + steps_of("reduce", 1)
+        assert told == [step for stage in stages for step in steps_of(stage, 1)]
 
 
-@pytest.mark.parametrize("options", [("-r", "inline", "--no-conf"), LOCAL], ids=["inline", "local"])
-def test_each_task_is_told_once_it_is_done(options: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(("options", "stages"), RUNNERS, ids=["inline", "local"])
+def test_each_task_is_told_once_it_is_done(options: tuple[str, ...], stages: tuple[str, ...]) -> None:
     told, _ = run_and_listen(MRPairs([*options, "--num-cores", "2", str(DATA / "articles.jsonl")]))
     totals = {stage: total for stage, _, total in told}
-    assert list(totals) == ["map", "reduce"] and min(totals.values()) > 1
-    assert told == steps_of("map", totals["map"]) + steps_of("reduce", totals["reduce"])
+    assert tuple(totals) == stages and totals["map"] > 1 and totals["reduce"] > 1
+    assert told == [step for stage in stages for step in steps_of(stage, totals[stage])]
 
 
 def test_a_job_without_reducer_tells_of_maps_only() -> None:
@@ -69,3 +72,11 @@ def test_local_keeps_what_the_failed_task_said_and_no_process(hot_file: str) -> 
             runner.run()
         assert "HotBucket: a bucket holds more than 2 distinct texts" in runner.failed_task_stderr
         assert runner._is_stopped and not runner._live_tasks
+
+
+def test_local_does_not_go_on_when_the_sort_fails(tmp_path: Path) -> None:
+    conf = tmp_path / "conf"
+    conf.write_text("runners: {local: {bootstrap_mrjob: false, sort_bin: [sh, -c, exit 3]}}")
+    job = MRPairs(["-r", "local", "--conf-path", str(conf), "--cleanup-on-failure", "ALL", str(DATA / "articles.jsonl")])
+    with job.make_runner() as runner, pytest.raises(StepFailedException, match="sort ended with code 3; is there space"):
+        runner.run()

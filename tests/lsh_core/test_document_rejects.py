@@ -69,6 +69,7 @@ REJECTED = [
 
 # Only a batch, which normalizes, can tell that these are empty.
 EMPTY_AFTER_NORMALIZATION = [
+    (b'{"id": "x", "text": "   "}', {"white_space": "keep"}),
     (b'{"id": "x", "text": ""}', {}),
     (b'{"id": "x", "text": " \\t\\n\\u00a0\\u0000"}', {}),
     (b'{"id": "x", "text": "?!"}', {"punctuation": "drop"}),

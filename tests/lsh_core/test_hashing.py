@@ -65,6 +65,8 @@ def test_scheme_of_words_and_texts():
     ("char:9", "abcdefghij", [0x6FB577B6E8FC0727, 0xFEC4EEF7761C8B3A]),
     ("char:20", "the quick brown fox j", [0x85E3819418664D7C, 0x7D1AE101957205E0]),
     ("char:9", "ab", [0xA9AB4771C4EFBE3B]),
+    ("char:3", "café", [0x5C4EFA9461410061, 0xAA13E85AC7F4542E]),
+    ("char:9", "naïve café", [0x5EB750ACAB0CAE17, 0xC1D79FDDE02AB4E2]),
     ("char:3", "aé猫😀", [0x8EA73DE3A8CD3076, 0xE1FBBC92BBC7BFAE]),
     ("char:9", "ab猫defghij", [0x07A3120C712981B9, 0x9181C98A6BAD34A1]),
     ("word:1", "one two", [0x86A5C189C5695988, 0x3329F614B8D333B2]),
@@ -77,7 +79,7 @@ def test_scheme_of_shingles(shingle, text, numbers):
 
 
 def test_scheme_of_given_integers():
-    numbers = [0, 0x17FB89EE8A313DC4, 0x1F9B169DF08B3B57]
+    numbers = [0xB381129B65472401, 0xECB9A082F56838B7, 0x062D8DC593ADDFC3]
     assert hashes_of("0 1 18446744073709551615", format="shingled") == numbers
 
 

@@ -68,6 +68,13 @@ def test_values_of_a_linear_function_that_reach_the_mark_of_emptiness_start_agai
                 assert signed([[shingle << 32]], "linear", num_functions)[0][i] == value - mark
 
 
+def test_no_linear_function_is_constant():
+    # A seed whose first coefficient would be 0: its splitmix64 begins with 1, of which the upper half is taken.
+    seed = 17885559969949501885
+    assert oracles.splitmix64(seed, 1) == [1]
+    assert linear_functions(seed, 1).a.tolist() == [1]
+
+
 @given(uint64s, st.integers(1, 500))
 def test_coefficients_of_linear_functions_are_in_range(seed, num_functions):
     a, b = linear_functions(seed, num_functions)
