@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsh_core import Settings, document_keys, shingle_blocks, signature
-from lsh_core.hashing import SCHEME, mix64, scramble, splitmix64, text_digest, word_hash
+from lsh_core.hashing import SCHEME, mix64, scramble, splitmix64, text_digest, digest64
 from tests import oracles
 from tests.strategies import uint64s
 
@@ -53,8 +53,8 @@ def test_scheme_of_mix64():
 
 
 def test_scheme_of_words_and_texts():
-    assert word_hash(b"word") == 10776770685243991114
-    assert word_hash("wört".encode()) == 6160710044134352612
+    assert digest64(b"word") == 10776770685243991114
+    assert digest64("wört".encode()) == 6160710044134352612
     assert text_digest(b"text") == "006515930d84f1dd770e9bbb3a96d0d1"
 
 
