@@ -19,8 +19,6 @@ from jobs.display import Display, sample_table, summary_table, truth_table
 from jobs.errors import InputError
 from jobs.job_runner import RUNNERS, Run
 from jobs.pipeline import find_pairs
-from jobs.sample import write_sample
-from jobs.sample_plan import SampleSpec
 from jobs.truth import compare, read_truth
 from lsh_core.errors import LookalikeError, SettingsError
 from lsh_core.settings import CHOICES, Settings
@@ -110,6 +108,10 @@ def sample(docs: int, seed: int, out: Path, chars: int, near: float, template: i
     Writes JSON Lines to --out and the planted pairs with their exact similarities to the same
     name ending in .truth.jsonl; prints how similar unrelated documents are.
     """
+    # The language model is large, and no other command needs it.
+    from jobs.sample import write_sample
+    from jobs.sample_plan import SampleSpec
+
     spec = SampleSpec(docs, seed, chars, near, template, equal)
     truth = out.with_name(out.name.partition(".")[0] + ".truth.jsonl")
     with Display(quiet).count("documents", docs) as on_progress:

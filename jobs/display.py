@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Callable
+from typing import TYPE_CHECKING, Callable
 
 from rich.console import Console
 from rich.markup import escape
@@ -13,8 +13,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from jobs.run_report import RunReport
-from jobs.sample import SampleReport
 from jobs.truth import Comparison
+
+if TYPE_CHECKING:
+    from jobs.sample import SampleReport
 
 Listener = Callable[[str, int, int], None]
 SECONDS_BETWEEN_LINES = 10.0

@@ -2,7 +2,8 @@
 
 Import. mrjob 0.7.4 takes two names from distutils and one from pipes: modules that Python 3.12
 and 3.13 no longer have, and that are slow to load through setuptools. While mrjob is imported,
-small stand-ins with these names take their place.
+small stand-ins with these names take their place. In a task so do those of two more modules that are
+slow to load and not used there.
 
 Travel. On a cluster the program itself goes along, as a zip on the tasks' path.
 
@@ -24,6 +25,9 @@ from typing import Any
 
 # One thread a task: the tasks themselves are what runs in parallel.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+IS_TASK = bool({"--mapper", "--reducer", "--combiner"} & set(sys.argv))
 
 
 class LooseVersion:
@@ -48,6 +52,9 @@ def stand_ins() -> Iterator[None]:
         "distutils.version": {"LooseVersion": LooseVersion},
         "pipes": {"quote": shlex.quote},
     }
+    if IS_TASK:
+        modules["urllib.request"] = {"pathname2url": None, "urlopen": None}
+        modules["yaml"] = {}
     added = [name for name in modules if name not in sys.modules]
     for name in added:
         sys.modules[name] = types.ModuleType(name)

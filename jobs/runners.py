@@ -34,6 +34,7 @@ TaskListener = Callable[[str, int, int], None]
 """Called with the stage (map, sort or reduce), the tasks done and the tasks in all."""
 
 CHUNK_BYTES = 1 << 20
+TASK_BYTES = 1 << 26
 
 
 def unpacked(file: BinaryIO, path: str) -> Iterator[bytes]:
@@ -79,6 +80,11 @@ class InlineRunner(_TellsProgress, InlineMRJobRunner):  # type: ignore[misc]
         self._tell(len(tasks), len(tasks))
 
 
+def _num_tasks(num_bytes: int, num_cores: int) -> int:
+    """One a core, since each takes time to start; more where each would have much to do."""
+    return max(num_cores, num_bytes // TASK_BYTES)
+
+
 class LocalRunner(_TellsProgress, LocalMRJobRunner):  # type: ignore[misc]
     """A process a task, as many at a time as there are cores."""
 
@@ -101,6 +107,14 @@ class LocalRunner(_TellsProgress, LocalMRJobRunner):  # type: ignore[misc]
             except BaseException:
                 self._stop_tasks()
                 raise
+
+    # mrjob asks for a number of tasks and makes twice as many.
+
+    def _num_mappers(self, step_num: int) -> float:
+        return _num_tasks(sum(map(os.path.getsize, self._input_paths_for_step(step_num))), self._num_cores()) / 2
+
+    def _num_reducers(self, step_num: int) -> float:
+        return _num_tasks(os.path.getsize(self._sorted_reducer_input_path(step_num)), self._num_cores()) / 2
 
     def _stop_tasks(self) -> None:
         with self._lock:

@@ -26,6 +26,9 @@ from lsh_core.normalize import normalize_texts
 from lsh_core.settings import Settings
 
 BOM = b"\xef\xbb\xbf"
+JSON_WHITE_SPACE = " \t\n\r"
+# One decoder for all lines spares json.loads' questions on each.
+_DECODER = json.JSONDecoder()
 
 
 class Document(NamedTuple):
@@ -95,10 +98,13 @@ def read_documents(lines: Sequence[bytes], settings: Settings) -> DocumentBatch:
 
 
 def _parse_json(line: str, settings: Settings) -> Document:
+    line = line.strip(JSON_WHITE_SPACE)
     try:
-        fields = json.loads(line)
+        fields, end = _DECODER.raw_decode(line)
     except (ValueError, RecursionError) as error:
         raise NotJson(str(error)) from None
+    if end != len(line):
+        raise NotJson(f"Extra data: char {end}")
     if not isinstance(fields, dict):
         raise NotAnObject(f"found {type(fields).__name__}")
     doc_id = None

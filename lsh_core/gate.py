@@ -150,7 +150,8 @@ def rank_among_equals(values: Hashes) -> Ints:
 
 def _shared_buckets(band_keys: Hashes) -> _Buckets:
     """The buckets of two rows or more, band by band."""
-    bands: list[_Buckets] = []
+    none = np.empty(0, np.int64)
+    bands = [_Buckets(none, np.empty(0, np.uint64), none, none)]
     for band in range(band_keys.shape[1]):
         order = np.argsort(band_keys[:, band])
         keys = band_keys[order, band]

@@ -40,8 +40,9 @@ def normalize_texts(texts: Sequence[str], settings: Settings) -> list[bytes]:
     normalized = [b""] * len(texts)
     for row, text in zip(ascii_rows, _normalize_ascii([texts[row] for row in ascii_rows], settings)):
         normalized[row] = text
+    table = _TranslationTable(settings)
     for row in sorted(set(range(len(texts))).difference(ascii_rows)):
-        normalized[row] = _normalize_any(texts[row], settings).encode()
+        normalized[row] = _normalize_any(texts[row], settings, table).encode()
     if settings.stop_words:
         stop_words = frozenset(_unicode_form(word.casefold(), settings) for word in settings.stop_words)
         normalized = [_without_words(text, stop_words) for text in normalized]
@@ -89,12 +90,12 @@ class _TranslationTable(dict[int, str]):
         return self[code]
 
 
-def _normalize_any(text: str, settings: Settings) -> str:
+def _normalize_any(text: str, settings: Settings, table: _TranslationTable) -> str:
     """The same for any text, one at a time, in the order form, case, punctuation, white space."""
     text = _unicode_form(text, settings)
     if settings.case == "fold":
         text = _unicode_form(text.casefold(), settings)
-    text = text.translate(_TranslationTable(settings))
+    text = text.translate(table)
     return " ".join(text.split()) if settings.white_space == "collapse" else text
 
 

@@ -33,7 +33,7 @@ REJECTED = [
     (b"x a", {}, "not JSON", "line 1 column 1"),
     (b'{"id": "x"} {}', {}, "not JSON", "Extra data"),
     (b'{"id": "a\tb"}', {}, "not JSON", "control character"),
-    (b"\xef\xbb\xbf\xef\xbb\xbf{}", {}, "not JSON", "BOM"),
+    (b"\xef\xbb\xbf\xef\xbb\xbf{}", {}, "not JSON", "Expecting value"),
     (b"[" * DEEP + b"]" * DEEP, {}, "not JSON", "while decoding a JSON array"),
     (b'{"a": ' * DEEP + b"1" + b"}" * DEEP, {}, "not JSON", "while decoding a JSON object"),
     (b"[]", {}, "not a JSON object", "found list"),

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsh_core import Settings, document_keys, shingle_blocks, signature
-from lsh_core.hashing import SCHEME, mix64, scramble, splitmix64, text_digest, digest64
+from lsh_core.hashing import SCHEME, digest64, mix64, scramble, splitmix64, text_digest
 from tests import oracles
 from tests.strategies import uint64s
 

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lsh_core import Settings, normalize_text, normalize_texts
-from lsh_core.normalize import _normalize_any, _normalize_ascii
+from lsh_core.normalize import _normalize_any, _normalize_ascii, _TranslationTable
 from lsh_core.settings import CHOICES
 from tests import oracles
 from tests.strategies import NORMALIZATION, batches, normalizations, texts
@@ -64,7 +64,7 @@ def test_characters_of_every_block_of_unicode(settings):
 @given(st.lists(st.text(st.characters(min_codepoint=1, max_codepoint=127)), max_size=6), normalizations)
 def test_ascii_texts_go_one_way_or_the_other(batch, settings):
     together = [text.decode() for text in _normalize_ascii(batch, settings)]
-    assert together == [_normalize_any(text, settings) for text in batch]
+    assert together == [_normalize_any(text, settings, _TranslationTable(settings)) for text in batch]
 
 
 # What always holds
