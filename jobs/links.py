@@ -12,11 +12,12 @@ from jobs.records import DocId, encode_pair, json_bytes
 from lsh_core.check import Candidates
 from lsh_core.clustering import Edges, components, joined, spanning_forest, without_useless
 
+MAX_EDGES = 1 << 19
 NO_EDGES = Edges(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
 
 
 class Forest:
-    """The forest of confirmed pairs of rows, joined as they come, so that it is never much larger than the rows."""
+    """The forest of confirmed pairs of rows, joined as they come, so that it is never much larger than MAX_EDGES."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         """Nodes are rows in the order of their smallest ids."""
@@ -25,16 +26,24 @@ class Forest:
         self.rows = [rows[i] for i in order]
         self.node_of_row = np.empty(len(rows), np.int64)
         self.node_of_row[order] = np.arange(len(rows))
-        self.edges = NO_EDGES
+        self.edges, self.num_joined = NO_EDGES, 0
 
     def add(self, pairs: Candidates) -> None:
-        """Join pairs of rows to the forest."""
+        """Take in pairs of rows; once they are many, all but the forest is dropped."""
         nodes = np.sort(np.stack([self.node_of_row[pairs.rows_a], self.node_of_row[pairs.rows_b]]), axis=0)
-        new = without_useless(len(self.rows), self.edges, Edges(nodes[0], nodes[1], pairs.similarities))
-        self.edges = spanning_forest(len(self.rows), joined(self.edges, new))
+        new = without_useless(len(self.rows), self.edges.where(slice(self.num_joined)),
+                              Edges(nodes[0], nodes[1], pairs.similarities))
+        self.edges = joined(self.edges, new)
+        if len(self.edges.a) > MAX_EDGES:
+            self._join()
+
+    def _join(self) -> None:
+        self.edges = spanning_forest(len(self.rows), self.edges)
+        self.num_joined = len(self.edges.a)
 
     def lines(self) -> Iterator[bytes]:
         """The forest of documents: those at similarity 1 are one class, a star from its smallest id."""
+        self._join()
         same = self.edges.where(self.edges.similarities == 1)
         class_of_node = components(len(self.rows), same.a, same.b)
         members: dict[int, list[DocId]] = {}

@@ -45,7 +45,7 @@ class Edges(NamedTuple):
     b: Ints
     similarities: npt.NDArray[np.float64]
 
-    def where(self, chosen: npt.NDArray[Any]) -> Edges:
+    def where(self, chosen: Any) -> Edges:
         return Edges(self.a[chosen], self.b[chosen], self.similarities[chosen])
 
 
