@@ -77,6 +77,7 @@ def test_local_keeps_what_the_failed_task_said_and_no_process(hot_file: str) -> 
 def test_local_does_not_go_on_when_the_sort_fails(tmp_path: Path) -> None:
     conf = tmp_path / "conf"
     conf.write_text("runners: {local: {bootstrap_mrjob: false, sort_bin: [sh, -c, exit 3]}}")
-    job = MRPairs(["-r", "local", "--conf-path", str(conf), "--cleanup-on-failure", "ALL", str(DATA / "articles.jsonl")])
-    with job.make_runner() as runner, pytest.raises(StepFailedException, match="sort ended with code 3; is there space"):
+    options = ("-r", "local", "--conf-path", str(conf), "--cleanup-on-failure", "ALL")
+    job = MRPairs([*options, str(DATA / "articles.jsonl")])
+    with job.make_runner() as runner, pytest.raises(StepFailedException, match="sort ended with code 3; is there"):
         runner.run()
