@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from jobs.records import KEY_DIGITS, BundlePart, BundleRecord, DocId, decode_keys
-from lsh_core.check import MAX_SMALL_DOCS, Bundles, KeyEntries
+from lsh_core.check import MAX_SMALL_DOCS, Bundles, Candidates, KeyEntries
 from lsh_core.hashing import digest64
 
 
@@ -84,3 +84,9 @@ def gather(bundles: Sequence[Bundle]) -> tuple[list[Row], Bundles]:
 def _entries(keys: list[bytes]) -> KeyEntries:
     counts = [len(joined) // KEY_DIGITS for joined in keys]
     return KeyEntries(decode_keys(b"".join(keys)), np.repeat(np.arange(len(keys)), counts))
+
+
+def num_document_pairs(rows: Sequence[Row], candidates: Candidates) -> int:
+    """How many pairs of documents these pairs of texts stand for."""
+    num_ids = np.array([len(row.ids) for row in rows])
+    return int((num_ids[candidates.rows_a] * num_ids[candidates.rows_b]).sum())

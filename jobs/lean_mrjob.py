@@ -5,6 +5,9 @@ and 3.13 no longer have, and that are slow to load through setuptools. While mrj
 small stand-ins with these names take their place. In a task so do those of two more modules that are
 slow to load and not used there.
 
+Speed. What numpy has to know before it is imported is said first: job files import this module, by
+way of ``base``, before numpy.
+
 Travel. On a cluster the program itself goes along, as a zip on the tasks' path.
 
 Lines. mrjob ends a line at LF and strips any CR before it; Hadoop and Spark end lines at LF,
@@ -20,11 +23,22 @@ import shutil
 import sys
 import types
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
-# One thread a task: the tasks themselves are what runs in parallel.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+def prepare_numpy() -> None:
+    """Tell numpy, before it is imported, how to be fast in a task."""
+    # One thread: the tasks themselves are what runs in parallel.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # On AMD's Zen 3 and 4 (family 25) numpy sorts three times as fast with AVX2 as with AVX-512, whose
+    # compressing stores are microcoded there. The feature has another name before numpy 2.4.
+    with suppress(OSError), open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+        if re.search(r"AuthenticAMD\s+cpu family\s*: 25\s", file.read(1000)):
+            os.environ.setdefault("NPY_DISABLE_CPU_FEATURES", "X86_V4 AVX512_SKX")
+
+
+prepare_numpy()
 
 
 IS_TASK = bool({"--mapper", "--reducer", "--combiner"} & set(sys.argv))

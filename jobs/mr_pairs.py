@@ -11,10 +11,8 @@ from itertools import chain, combinations, product
 from math import comb
 from typing import Callable
 
-import numpy as np
-
 from jobs.base import BatchMapJob, Record
-from jobs.bundles import Bundle, Row, gather
+from jobs.bundles import Bundle, Row, gather, num_document_pairs
 from jobs.gate_file import read_gate
 from jobs.lean_mrjob import MRStep
 from jobs.links import Forest
@@ -135,8 +133,7 @@ class MRPairs(BatchMapJob):
 
     def _confirmed(self, rows: list[Row], candidates: Candidates) -> Candidates:
         """Those of the candidates that are at or above the threshold."""
-        num_ids = np.array([len(row.ids) for row in rows])
-        self.count({"candidates": int((num_ids[candidates.rows_a] * num_ids[candidates.rows_b]).sum())})
+        self.count({"candidates": num_document_pairs(rows, candidates)})
         return candidates.where(candidates.similarities >= self.settings.threshold)
 
     def _pair_lines(self, rows: list[Row], pairs: Candidates) -> list[bytes]:
