@@ -91,7 +91,7 @@ def read_gate(path: str, settings: Settings) -> GateFile:
     try:
         header = json.loads(line)
         num_bytes, num_keys, num_ids = (header.pop(name) for name in ("filter_bytes", "num_keys", "num_ids"))
-    except (ValueError, KeyError, AttributeError):
+    except (ValueError, KeyError, AttributeError, TypeError):
         raise BadGate(f"{path} is not a gate file") from None
     _check_fingerprint(path, header, fingerprint(settings))
     if len(content) != num_bytes + 8 * (3 * num_keys + num_ids):

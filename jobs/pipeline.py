@@ -29,6 +29,7 @@ GATE_SHARD_BYTES = 8 * 2**30
 """Bytes of input times bands that one reducer of the gate gets: some 20 million keys of texts of 400 characters."""
 
 NUM_SHOWN = 5
+INPUT_CHANGED = "the input changed while it was read; nothing was written"
 
 
 def find_pairs(run: Run, settings: Settings, display: Display) -> RunReport:
@@ -45,9 +46,9 @@ def find_pairs(run: Run, settings: Settings, display: Display) -> RunReport:
             gate = _make_gate(jobs, report)
             _check_input(jobs, report, run, gate)
             _run_pairs(jobs, report, run, gate, folder)
-            _check_same_input(report)
             if report.counter("rejected"):
                 report.steps.append(_find_rejects(jobs, folder / "rejected.jsonl"))
+            _check_same_input(report)
             report.seconds = time.monotonic() - started
             report.write(folder / "run.json")
     return report
@@ -87,8 +88,8 @@ def _check_input(jobs: JobRunner, report: RunReport, run: Run, gate: Path) -> No
     if read != told:
         raise JobFailed(f"{read} lines were read, but {told} are accounted for: this is a defect, please report it")
     if run.strict and report.counter("rejected"):
-        step = _find_rejects(jobs, jobs.tmp_dir / "strict.jsonl", num_shown=0)
-        _stop(jobs.tmp_dir / "strict.jsonl", f"--strict stops at the first of {step.counters['rejected']} such lines")
+        _find_rejects(jobs, jobs.tmp_dir / "strict.jsonl", num_shown=0)
+        _stop(jobs.tmp_dir / "strict.jsonl", f"--strict stops at the first of {report.counter('rejected')} such lines")
     if report.counter("repeated_ids") and run.duplicate_ids == "refuse":
         _find_rejects(jobs, jobs.tmp_dir / "repeated.jsonl", "--repeated-ids", str(gate))
         _stop(jobs.tmp_dir / "repeated.jsonl", f"{report.counter('repeated_ids')} ids stand for more than one text; "
@@ -99,7 +100,9 @@ def _check_input(jobs: JobRunner, report: RunReport, run: Run, gate: Path) -> No
 
 def _stop(records: Path, why: str) -> None:
     with open(records, encoding="utf-8") as file:
-        first = json.loads(next(file))
+        first = json.loads(next(file, "null"))
+    if first is None:
+        raise JobFailed(INPUT_CHANGED)
     raise InputError(f"{first['place']}: {first['detail']} ({why})")
 
 
@@ -120,7 +123,7 @@ def _run_pairs(jobs: JobRunner, report: RunReport, run: Run, gate: Path, folder:
 def _check_same_input(report: RunReport) -> None:
     sums = {(step.counters.get("lines"), step.counters.get("input_sum")) for step in report.steps}
     if len(sums) > 1:
-        raise JobFailed("the input changed while it was read; nothing was written")
+        raise JobFailed(INPUT_CHANGED)
 
 
 def _find_rejects(jobs: JobRunner, path: Path, *args: str, num_shown: int = NUM_SHOWN) -> StepReport:

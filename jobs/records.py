@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
@@ -36,6 +36,7 @@ def key_bytes(keys: Hashes) -> bytes:
 
 
 KEY_DIGITS = 16
+NUMBERS_OF_RECORD = 100_000
 
 
 class BundleRecord(NamedTuple):
@@ -101,6 +102,26 @@ def unpack_numbers(packed: bytes) -> Hashes:
 def decode_keys(joined: bytes) -> Hashes:
     """The inverse of ``key_bytes``."""
     return np.frombuffer(bytes.fromhex(joined.decode()), ">u8").astype(np.uint64)
+
+
+def pack_table(columns: Sequence[Hashes]) -> Iterator[bytes]:
+    """Columns of numbers, of one or more each, as records of rows, none above a megabyte."""
+    rows = np.column_stack(columns)
+    step = max(1, NUMBERS_OF_RECORD // rows.shape[1])
+    for first in range(0, len(rows), step):
+        yield pack_numbers(rows[first : first + step])
+
+
+def unpack_table(records: Iterable[bytes], num_columns: int) -> Hashes:
+    """All rows as one table, column by column in memory; the records are freed as they are used."""
+    pieces = [unpack_numbers(record).reshape(-1, num_columns) for record in records]
+    table = np.empty((sum(map(len, pieces)), num_columns), np.uint64, order="F")
+    end = len(table)
+    while pieces:
+        piece = pieces.pop()
+        table[end - len(piece) : end] = piece
+        end -= len(piece)
+    return table
 
 
 class DocId(NamedTuple):

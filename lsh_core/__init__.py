@@ -20,7 +20,7 @@ from lsh_core.shingling import ShingleBlock, shingle_blocks, shingle_set
 from lsh_core.minhash import estimate_similarity, signature, signatures
 from lsh_core.banding import band_keys, document_keys
 from lsh_core.tuning import choose_bands, s_curve
-from lsh_core.candidates import candidate_pairs, is_first_meeting
+from lsh_core.candidates import candidate_pairs
 from lsh_core.jaccard import ShingleSets, intersection_sizes, jaccard, shingle_sets, similarities
 
 __all__ = [
@@ -39,7 +39,6 @@ __all__ = [
     "document_keys",
     "estimate_similarity",
     "intersection_sizes",
-    "is_first_meeting",
     "jaccard",
     "normalize_text",
     "normalize_texts",

@@ -45,6 +45,14 @@ class Selection(NamedTuple):
     num_groups: Ints
 
 
+class Census(NamedTuple):
+    """How many documents and extra copies there are, and the ids that stand for more than one text."""
+
+    num_documents: int
+    num_copies: int
+    repeated_ids: Hashes
+
+
 class _Buckets(NamedTuple):
     """Buckets of two rows or more: band and key of each, and its rows, one bucket after another."""
 
@@ -73,6 +81,22 @@ def build_gate(band_keys: Hashes, text_digests: Hashes, max_bundle_docs: int) ->
     bundles, num_groups = _bundles(buckets, is_first_of_text, max_bundle_docs)
     order = np.argsort(buckets.keys)
     return Gate(buckets.keys[order], bundles[order], num_groups[order])
+
+
+def take_census(ids: Hashes, texts: Hashes) -> Census:
+    """Count the documents of lines that are given by the digests of id and text.
+
+    >>> take_census(np.array([1, 2, 2, 3], np.uint64), np.array([7, 7, 7, 7], np.uint64))[:2]
+    (3, 1)
+    """
+    order = np.lexsort((texts, ids))
+    ids, texts = ids[order], texts[order]
+    is_document = np.ones(len(ids), bool)
+    is_document[1:] = (ids[1:] != ids[:-1]) | (texts[1:] != texts[:-1])
+    document_ids = ids[is_document]
+    starts = run_starts(document_ids)
+    repeated_ids = document_ids[starts[np.diff(starts, append=len(document_ids)) > 1]]
+    return Census(len(document_ids), len(ids) - len(document_ids), repeated_ids)
 
 
 def no_gate(band_keys: Hashes) -> Selection:

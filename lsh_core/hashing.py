@@ -6,6 +6,7 @@ Arithmetic is modulo 2**64; that unsigned products overflow is meant throughout.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
@@ -63,3 +64,8 @@ def text_digest(text: bytes, num_bytes: int = 16) -> str:
 def digest64(content: bytes) -> int:
     """64 bits of a word, a text or an id."""
     return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little")
+
+
+def digests64(contents: Iterable[bytes]) -> Hashes:
+    """``digest64`` of each."""
+    return np.array([digest64(content) for content in contents], np.uint64)

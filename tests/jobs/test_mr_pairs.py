@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import json
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jobs.lean_mrjob import BytesProtocol, BytesValueProtocol
-from jobs.mr_pairs import HotBucket, MRPairs
+from jobs.mr_pairs import MRPairs
 from lsh_core.document import read_documents
 from lsh_core.settings import Settings
 from lsh_core.stop_words import ENGLISH_STOP_WORDS
 from tests.helpers import DATA, Pairs, assert_as_promised, json_lines, made_up_documents, run_job
 from tests.oracles import brute_force_pairs, similar_pairs
+from tests.passes import options_of, write_gate_of
 
 TEXT = "the quick brown fox jumps over the lazy dog"
-
-
-def options_of(settings: Settings) -> list[str]:
-    """The options that give a job these settings."""
-    defaults, options = Settings(), []
-    for field in dataclasses.fields(settings):
-        value = getattr(settings, field.name)
-        if value != getattr(defaults, field.name):
-            is_words = field.name == "stop_words"
-            options += ["--" + field.name.replace("_", "-"), "english" if is_words else str(value)]
-    return options
 
 
 def oracle_pairs(documents: dict[str, str], settings: Settings) -> Pairs:
@@ -45,7 +35,17 @@ def articles() -> dict[str, str]:
 
 
 def test_empty() -> None:
-    assert run_job(MRPairs, []) == ([], {})
+    assert run_job(MRPairs, []) == run_job(MRPairs, [], "--links") == ([], {})
+
+
+def test_empty_with_a_gate(tmp_path: Path) -> None:
+    gate = write_gate_of([], tmp_path / "gate", Settings())
+    assert run_job(MRPairs, [], "--gate", gate) == ([], {})
+    # Documents that no key brings together are not sent anywhere.
+    lines = json_lines({"x": TEXT, "y": "another text"})
+    gate = write_gate_of(lines, tmp_path / "gate", Settings())
+    output = run_job(MRPairs, lines, "--gate", gate)
+    assert (output.lines, output.counts["lines"], output.counts["shuffle_bytes"]) == ([], 2, 0)
 
 
 @pytest.mark.parametrize("values", [
@@ -65,7 +65,7 @@ def test_pairs_of_articles_are_those_of_brute_force(values: dict[str, Any]) -> N
     truth = oracle_pairs(documents, settings)
     assert len(truth) >= 5
     assert_as_promised(output.pairs(), truth, settings)
-    assert output.counts["documents"] == output.counts["lines"] == len(documents)
+    assert output.counts["lines"] == len(documents)
     assert output.counts["candidates"] >= len(output.lines)
 
 
@@ -103,7 +103,7 @@ def test_integers_are_ids_by_their_decimal_text() -> None:
     lines = [json.dumps({"id": doc_id, "text": TEXT}).encode() for doc_id in (10, 9, "9", 0, -7, 10**30)]
     output = run_job(MRPairs, lines)
     assert set(output.pairs()) == set(combinations(sorted(["10", "9", "0", "-7", str(10**30)]), 2))
-    assert (output.counts["documents"], output.counts["copies"]) == (5, 1)
+    assert len(output.lines) == 10
 
 
 def test_copies_are_one_document() -> None:
@@ -112,22 +112,26 @@ def test_copies_are_one_document() -> None:
     thrice = run_job(MRPairs, json_lines(documents) * 3)
     assert thrice.lines == once.lines
     assert thrice.counts["candidates"] == once.counts["candidates"]
-    assert (thrice.counts["documents"], thrice.counts["copies"]) == (60, 120)
+    assert (once.counts["lines"], thrice.counts["lines"]) == (60, 180)
 
 
-@pytest.mark.parametrize("seed", range(1, 6))
-def test_every_line_is_a_document_a_copy_or_rejected(seed: int) -> None:
-    lines = json_lines(articles())
-    counts = run_job(MRPairs, [*lines, *lines[:7], b"{", b""], "--threshold", "0.5", "--seed", str(seed)).counts
-    assert (counts["lines"], counts["documents"], counts["copies"], counts["rejected"]) == (309, 300, 7, 2)
+def test_rejected_lines_are_counted_by_reason() -> None:
+    lines = json_lines(made_up_documents(20))
+    counts = run_job(MRPairs, [*lines, *lines[:7], b"{", b""]).counts
+    assert (counts["lines"], counts["rejected"]) == (29, 2)
     assert (counts["rejected: not JSON"], counts["rejected: empty"]) == (1, 1)
 
 
-def test_one_id_with_two_texts_is_no_pair() -> None:
+def test_one_id_with_several_texts_is_no_pair() -> None:
     lines = [json.dumps({"id": "x", "text": TEXT + end}).encode() for end in ("", ".", "!")]
     output = run_job(MRPairs, lines, "--recall", "0.9999")
-    assert output.lines == []
-    assert (output.counts["same_id"], output.counts["documents"]) == (3, 3)
+    assert (output.lines, output.counts["same_id"]) == ([], 3)
+
+
+@pytest.mark.parametrize("texts", [(TEXT, TEXT + ".", TEXT + "!"), ("an" * 20, "an" * 30)], ids=["near", "one class"])
+def test_one_id_with_several_texts_is_no_link(texts: tuple[str, ...]) -> None:
+    lines = [json.dumps({"id": "x", "text": text}).encode() for text in texts]
+    assert run_job(MRPairs, lines, "--recall", "0.9999", "--links").lines == []
 
 
 @pytest.mark.parametrize(("format", "line"), [
@@ -158,19 +162,7 @@ def test_without_ids_equal_texts_are_copies() -> None:
     doc_ids = sorted(set(read_documents(json_lines(dict(enumerate(texts))), Settings(id_field=None)).doc_ids))
     assert [len(doc_id) for doc_id in doc_ids] == [32, 32]
     assert list(output.pairs()) == [tuple(doc_ids)]
-    assert (output.counts["documents"], output.counts["copies"]) == (2, 2)
-
-
-def test_a_hot_bucket_stops_the_job() -> None:
-    documents = {str(number): f"{TEXT * 9}{number}" for number in range(3)}
-    assert len(run_job(MRPairs, json_lines(documents), "--max-bucket-docs", "3").pairs()) == 3
-    with pytest.raises(HotBucket, match="more than 2 distinct texts; raise --max-bucket-docs"):
-        run_job(MRPairs, json_lines(documents), "--max-bucket-docs", "2")
-
-
-def test_equal_texts_make_no_bucket_hot() -> None:
-    documents = dict.fromkeys(("a", "b", "c", "d"), TEXT)
-    assert len(run_job(MRPairs, json_lines(documents), "--max-bucket-docs", "2").pairs()) == 6
+    assert output.counts["candidates"] == 1
 
 
 def test_protocols_are_pinned_to_bytes() -> None:
@@ -187,4 +179,4 @@ def test_the_mapper_sends_each_document_to_each_of_its_buckets() -> None:
     keys = [key for key, *_ in records]
     assert keys == sorted(set(keys)) and [len(key) for key in keys] == [16] * 5
     assert [value for _, *value in records] == [
-        [b'"a\\tb"', b"".join(keys[:i]), b"some text"] for i in range(5)]
+        [b'"a\\tb"', keys[i], b"".join(keys[:i]), b"some text"] for i in range(5)]

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from jobs.mr_rejects import MRRejects
+from lsh_core.settings import Settings
 from tests.helpers import json_lines, run_job
+from tests.passes import write_gate_of, written
 
 GOOD = json_lines({"x": "some text"})[0]
 
@@ -26,7 +28,8 @@ def test_empty() -> None:
 
 def test_documents_are_not_rejected() -> None:
     output = run_job(MRRejects, [GOOD, GOOD])
-    assert output.lines == [] and output.counts == {"lines": 2, "rejected": 0}
+    assert output.lines == []
+    assert (output.counts["lines"], output.counts["rejected"]) == (2, 0)
 
 
 def test_a_record_has_place_reason_detail_and_line() -> None:
@@ -53,5 +56,28 @@ def test_start_and_line_lead_to_the_line(num_cores: str, tmp_path: Path) -> None
 
 def test_counts_are_those_of_the_reasons() -> None:
     counts = run_job(MRRejects, [b"{", b"}", b"[]", GOOD, b"\xff"]).counts
+    assert counts.pop("input_sum")
     assert counts == {"lines": 5, "rejected": 4, "rejected: not JSON": 2, "rejected: not a JSON object": 1,
                       "rejected: bad UTF-8": 1}
+
+
+@pytest.mark.parametrize("num_cores", ["1", "3"])
+def test_lines_of_repeated_ids_are_found_instead(num_cores: str, tmp_path: Path) -> None:
+    lines = [*json_lines({"a": "one", "b": "two"}), b"{", *json_lines({"a": "other", "c": "two"}), b"",
+             *json_lines({"b": " two", "a": "one"})]
+    gate = write_gate_of(lines, tmp_path / "gate", Settings())
+    path = written(tmp_path / "lines.jsonl", lines)
+    records = rejects([], "--repeated-ids", gate, "--num-cores", num_cores, path)
+    assert [record["line"].encode() for record in records] == [lines[0], lines[3], lines[7]]
+    assert {(record["reason"], record["detail"]) for record in records} == {
+        ("repeated id", "repeated id: 'a' stands for more than one text")}
+    for record in records:
+        line = Path(path).read_bytes()[record["start"]:].splitlines()[record["line_in_split"] - 1]
+        assert line.decode() == record["line"]
+
+
+def test_no_line_is_found_where_no_id_is_repeated(tmp_path: Path) -> None:
+    lines = [GOOD, GOOD, b"{", *json_lines({"y": "some text"})]
+    gate = write_gate_of(lines, tmp_path / "gate", Settings())
+    assert rejects(lines, "--repeated-ids", gate) == []
+    assert rejects([], "--repeated-ids", gate) == []

@@ -2,36 +2,45 @@
 
 from __future__ import annotations
 
-import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Callable
 
 import pytest
 
 import jobs.pipeline
-from jobs.display import Display
+from jobs.display import Display, Listener
 from jobs.errors import InputError, JobFailed
-from jobs.pipeline import INLINE_BYTES, JobRunner, Run, default_conf, find_pairs, private_folder
-from jobs.readers import open_inputs
+from jobs.gate_file import BadGate
+from jobs.job_runner import JobRunner, Run
+from jobs.pipeline import find_pairs, private_folder
 from jobs.run_report import RunReport, StepReport
 from lsh_core.settings import Settings
-from tests.helpers import (
-    DATA,
-    assert_as_promised,
-    json_lines,
-    made_up_documents,
-    read_json_lines,
-    read_pairs,
-    read_run,
-    tree,
-)
+from tests.helpers import assert_as_promised, json_lines, made_up_documents, read_json_lines, read_pairs, read_run, tree
 from tests.oracles import brute_force_pairs
+from tests.passes import QUIET, written
 
-QUIET = Display(quiet=True)
 
+class MeddlingDisplay(Display):
+    """Does something just before a job of some name runs, and remembers the jobs and what was said."""
 
-def written(path: Path, lines: list[bytes]) -> str:
-    path.write_bytes(b"".join(line + b"\n" for line in lines))
-    return str(path)
+    def __init__(self, name: str = "", meddle: Callable[[], object] = bool) -> None:
+        super().__init__(quiet=True)
+        self.name, self.meddle = name, meddle
+        self.steps: list[str] = []
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[Listener]:
+        self.steps.append(name)
+        if name == self.name:
+            self.meddle()
+        with super().step(name) as listener:
+            yield listener
 
 
 def test_empty(tmp_path: Path) -> None:
@@ -42,6 +51,13 @@ def test_empty(tmp_path: Path) -> None:
     run = read_run(tmp_path / "out")
     assert run["input"] == {
         "files": [str(tmp_path / "in")], "bytes": 0, "lines": 0, "documents": 0, "copies": 0, "rejected": 0}
+
+
+def test_empty_with_links(tmp_path: Path) -> None:
+    report = find_pairs(Run([written(tmp_path / "in", [])], tmp_path / "out", links=True), Settings(), QUIET)
+    assert (report.num_links, report.num_pairs) == (0, None)
+    assert tree(tmp_path / "out") == ["links.jsonl", "run.json"]
+    assert read_run(tmp_path / "out")["links"] == 0 and "pairs" not in read_run(tmp_path / "out")
 
 
 def test_results_are_pairs_rejected_lines_and_a_report(tmp_path: Path) -> None:
@@ -66,18 +82,22 @@ def test_results_are_pairs_rejected_lines_and_a_report(tmp_path: Path) -> None:
     assert (told["bands"], told["rows"], told["recall_promised"]) == (*settings.banding, settings.recall_promised)
     assert Settings.from_json(told["settings"]) == settings
     assert told["pairs"] <= told["candidates"]
-    assert [step["name"] for step in told["steps"]] == ["pairs", "rejects"]
-    assert told["shuffle_bytes"] == told["steps"][0]["shuffle_bytes"] > told["input"]["bytes"]
-    assert told["steps"][0]["counters"]["rejected: not JSON"] == 1
+    assert [step["name"] for step in told["steps"]] == ["gate", "pairs", "rejects"]
+    assert told["shuffle_bytes"] == sum(step["shuffle_bytes"] for step in told["steps"]) > 0
+    for step in told["steps"]:
+        assert (step["counters"]["lines"], step["counters"]["rejected: not JSON"]) == (156, 1)
 
 
 def test_what_is_shuffled_is_counted_to_the_byte(tmp_path: Path) -> None:
-    path = written(tmp_path / "in", json_lines({"x": "some text", "yy": "än"}))
-    report = find_pairs(Run([path], tmp_path / "out"), Settings(bands=3, rows=2), QUIET)
-    # Of each record: key, tab, id in quotes, tab, smaller keys, tab, text, line end.
-    per_document = [16 + 1 + len(doc_id) + 2 + 1 + 1 + size + 1 for doc_id, size in (("x", 9), ("yy", 3))]
-    smaller_keys = 16 * (0 + 1 + 2)
-    assert report.shuffle_bytes == sum(3 * size + smaller_keys for size in per_document)
+    # Nothing of the lone document is sent: no other one has any of its keys.
+    path = written(tmp_path / "in", json_lines({"x": "some text", "yy": "some text", "lone": "änother"}))
+    report = find_pairs(Run([path], tmp_path / "out", cores=1), Settings(bands=3, rows=2), QUIET)
+    gate, pairs = report.steps
+    # Of each record: key, tab, id in quotes, tab, own key, tab, no earlier keys, tab, text, line end.
+    assert pairs.shuffle_bytes == sum(16 + 1 + len(doc_id) + 2 + 1 + 16 + 1 + 0 + 1 + 9 + 1 for doc_id in ("x", "yy"))
+    # Of each document two digests and three keys, of each record shard, tab and line end; some bytes are escaped.
+    assert 3 * 5 * 8 + 6 <= gate.shuffle_bytes < 3 * 5 * 8 + 6 * 3 + 9
+    assert report.shuffle_bytes == gate.shuffle_bytes + pairs.shuffle_bytes
 
 
 def test_several_inputs_are_one_corpus(tmp_path: Path) -> None:
@@ -90,50 +110,89 @@ def test_several_inputs_are_one_corpus(tmp_path: Path) -> None:
     assert report.files == parts
 
 
-@pytest.mark.parametrize(("size", "runner", "expected"), [
-    (INLINE_BYTES, None, "inline"), (INLINE_BYTES + 1, None, "local"), (INLINE_BYTES + 1, "inline", "inline"),
-    (0, "local", "local")])
-def test_the_runner_is_chosen_by_the_size_of_the_input(
-    size: int, runner: str, expected: str, tmp_path: Path
-) -> None:
-    (tmp_path / "in").touch()
-    with open(tmp_path / "in", "r+b") as file:
-        file.truncate(size)
-    sources = open_inputs([str(tmp_path / "in")], Settings(), tmp_path)
-    run = Run([], tmp_path / "out", runner)
-    assert JobRunner(run, Settings(), sources, tmp_path, QUIET).runner == expected
-
-
-def test_every_runner_here_has_a_configuration() -> None:
-    for runner in jobs.pipeline.RUNNERS:
-        assert default_conf(runner).is_file()
-
-
 def test_strict_stops_at_the_first_rejected_line_of_all(tmp_path: Path) -> None:
     good = json_lines({"x": "some text"})
     paths = [written(tmp_path / "b", good * 3), written(tmp_path / "a", [*good, b"[]", b"{"])]
+    display = MeddlingDisplay()
     with pytest.raises(InputError, match=r"/a:2: not a JSON object: found list \(--strict .* first of 2 such lines"):
-        find_pairs(Run(paths, tmp_path / "out", strict=True), Settings(), QUIET)
+        find_pairs(Run(paths, tmp_path / "out", strict=True), Settings(), display)
+    assert display.steps == ["gate", "rejects"]
     assert tree(tmp_path) == ["a", "b"]
     find_pairs(Run(paths[:1], tmp_path / "out", strict=True), Settings(), QUIET)
     assert tree(tmp_path / "out") == ["pairs.jsonl", "run.json"]
 
 
-@pytest.mark.parametrize("runner", ["inline", "local"])
-def test_a_failed_job_leaves_nothing_and_says_why(runner: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("runner", "error"), [("inline", BadGate), ("local", JobFailed)])
+def test_a_failed_job_leaves_nothing_and_says_why(runner: str, error: type[Exception], tmp_path: Path) -> None:
     path = written(tmp_path / "in", json_lines({str(number): "word " * 50 + str(number) for number in range(9)}))
     (tmp_path / "tmp").mkdir()
     run = Run([path], tmp_path / "out", runner, tmp=tmp_path / "tmp")
-    with pytest.raises(Exception, match="a bucket holds more than 2 distinct texts; raise --max-bucket-docs"):
-        find_pairs(run, Settings(max_bucket_docs=2), QUIET)
+
+    def cut_gate() -> None:
+        (gate,) = (tmp_path / "tmp").glob("*/gate")
+        gate.write_bytes(gate.read_bytes()[:-1])
+
+    with pytest.raises(error, match="gate is cut short"):
+        find_pairs(run, Settings(), MeddlingDisplay("pairs", cut_gate))
     assert tree(tmp_path) == ["in", "tmp"]
 
 
-def test_lines_that_are_not_accounted_for_are_an_error() -> None:
+GOOD = json_lines({"x": "some text", "y": "some text", "z": "another"})
+BAD, REPEATED = [b"{"], json_lines({"x": "some other text"})
+
+
+@pytest.mark.parametrize(("before", "after", "name"), [
+    (GOOD, GOOD[:2], "pairs"),
+    (GOOD, [*GOOD, GOOD[0]], "pairs"),
+    (GOOD, [*GOOD[:2], GOOD[2].replace(b"another", b"anothes")], "pairs"),
+    (GOOD, [GOOD[0].replace(b"x", b"w"), *GOOD[1:]], "pairs"),
+    (GOOD, [], "pairs"),
+    ([], GOOD, "pairs"),
+    (GOOD + BAD, GOOD, "pairs"),
+    (GOOD + BAD, GOOD, "rejects"),
+], ids=["less", "more", "text", "id", "nothing", "something", "repaired", "repaired at last"])
+def test_an_input_that_changes_between_the_passes_is_refused(
+    before: list[bytes], after: list[bytes], name: str, tmp_path: Path
+) -> None:
+    path = written(tmp_path / "in", before)
+    display = MeddlingDisplay(name, lambda: written(tmp_path / "in", after))
+    with pytest.raises(JobFailed, match="the input changed while it was read; nothing was written"):
+        find_pairs(Run([path], tmp_path / "out"), Settings(), display)
+    assert name in display.steps and tree(tmp_path) == ["in"]
+
+
+@pytest.mark.parametrize(("before", "after"), [
+    (GOOD + BAD, GOOD), (GOOD + BAD, []), (GOOD + REPEATED, GOOD[1:]), (GOOD + REPEATED, [])])
+def test_what_is_no_longer_wrong_when_it_is_looked_for_is_a_change(
+    before: list[bytes], after: list[bytes], tmp_path: Path
+) -> None:
+    run = Run([written(tmp_path / "in", before)], tmp_path / "out", strict=True)
+    with pytest.raises(JobFailed, match="the input changed while it was read"):
+        find_pairs(run, Settings(), MeddlingDisplay("rejects", lambda: written(tmp_path / "in", after)))
+    assert tree(tmp_path) == ["in"]
+
+
+def test_the_order_of_lines_may_change_between_the_passes(tmp_path: Path) -> None:
+    run = Run([written(tmp_path / "in", GOOD)], tmp_path / "out")
+    find_pairs(run, Settings(), MeddlingDisplay("pairs", lambda: written(tmp_path / "in", GOOD[::-1])))
+    assert list(read_pairs(run.out)) == [("x", "y")]
+
+
+def test_a_few_rejected_lines_are_shown_and_the_rest_counted(tmp_path: Path) -> None:
+    display = MeddlingDisplay()
+    path = written(tmp_path / "in", [*GOOD, *BAD * 1008])
+    find_pairs(Run([path], tmp_path / "out"), Settings(), display)
+    assert [note.partition(":")[0] for note in display.notes[:-1]] == [path] * jobs.pipeline.NUM_SHOWN
+    assert display.notes[0].startswith(f"{path}:4: not JSON: ") and display.notes[-1] == "... and 1,003 more"
+
+
+def test_lines_that_are_not_accounted_for_are_an_error(tmp_path: Path) -> None:
+    run = Run([], tmp_path / "out")
+    runner = JobRunner(run, Settings(), [], tmp_path, QUIET)
     report = RunReport("inline", "", Settings(), [], 0)
-    report.steps.append(StepReport("pairs", 0.0, {"lines": 5, "documents": 2, "copies": 1, "rejected": 1}))
+    report.steps.append(StepReport("gate", 0.0, {"lines": 5, "documents": 2, "copies": 1, "rejected": 1}))
     with pytest.raises(JobFailed, match="5 lines were read, but 4 are accounted for"):
-        jobs.pipeline._check_nothing_lost(report)
+        jobs.pipeline._check_input(runner, report, run, tmp_path / "gate")
 
 
 def test_the_temporary_folder_is_private_and_goes_away(tmp_path: Path) -> None:
@@ -142,24 +201,3 @@ def test_the_temporary_folder_is_private_and_goes_away(tmp_path: Path) -> None:
         (folder / "file").touch()
         raise KeyboardInterrupt
     assert tree(tmp_path) == []
-
-
-def test_a_large_run_is_told_the_space_that_it_needs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = written(tmp_path / "in", json_lines(made_up_documents(9)))
-    sources = open_inputs([path], Settings(), tmp_path)
-    monkeypatch.setattr(jobs.pipeline, "LARGE_BYTES", 100)
-    for runner, is_told in [("local", True), ("inline", False)]:
-        JobRunner(Run([], tmp_path, runner), Settings(), sources, tmp_path, Display()).warn_of_space()
-        assert ("of temporary space are needed" in capsys.readouterr().err) == is_told
-
-
-def test_mrjob_is_silent_unless_asked(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    level = logging.getLogger("mrjob").level
-    try:
-        for verbose in (False, True):
-            find_pairs(Run([str(DATA / "articles.jsonl")], tmp_path / str(verbose), verbose=verbose), Settings(), QUIET)
-            assert bool(caplog.messages) == verbose
-    finally:
-        logging.getLogger("mrjob").setLevel(level)

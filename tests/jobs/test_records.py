@@ -6,11 +6,13 @@ import base64
 import json
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jobs.records import (
-    BucketRecord,
+    BundlePart,
+    BundleRecord,
+    DocId,
     decode_counts,
     decode_keys,
     encode_counts,
@@ -18,6 +20,8 @@ from jobs.records import (
     encode_pair,
     json_bytes,
     key_bytes,
+    pack_numbers,
+    unpack_numbers,
 )
 
 ids = st.text(st.characters(exclude_categories=["Cs"]))
@@ -27,6 +31,7 @@ keys = st.lists(st.integers(0, 2**64 - 1))
 def test_empty() -> None:
     assert key_bytes(np.array([], np.uint64)) == b""
     assert decode_keys(b"").dtype == np.uint64 and len(decode_keys(b"")) == 0
+    assert pack_numbers(np.empty((0, 3), np.uint64)) == b"" and unpack_numbers(b"").tolist() == []
     assert encode_line(b"") == {"line": ""}
     assert decode_counts(b"") is None
 
@@ -45,16 +50,48 @@ def test_keys_come_back(numbers: list[int]) -> None:
     assert decode_keys(encoded).tolist() == numbers
 
 
-@given(ids, keys, st.binary().filter(lambda text: not set(text) & set(b"\t\r\n")))
-def test_bucket_records_come_back(doc_id: str, numbers: list[int], text: bytes) -> None:
-    record = BucketRecord(json_bytes(doc_id), key_bytes(np.array(numbers, np.uint64)), text)
-    assert BucketRecord.decode(record.encode()) == record
+# Bytes that are escaped, those they are escaped to, and any others.
+packed_bytes = st.lists(st.sampled_from(b"\x1b\n\renr\0\xff") | st.integers(0, 255), max_size=64)
+
+
+@given(packed_bytes.map(bytes).map(lambda content: content[: len(content) // 8 * 8]))
+@example(b"\x1bn\x1br\x1be\n\r")
+def test_packed_numbers_come_back_and_hold_no_line_end(content: bytes) -> None:
+    numbers = np.frombuffer(content, "<u8").astype(np.uint64)
+    packed = pack_numbers(numbers)
+    assert not set(packed) & set(b"\r\n")
+    assert unpack_numbers(packed).tolist() == numbers.tolist()
+    assert len(packed) == len(content) + sum(map(content.count, (b"\x1b", b"\n", b"\r")))
+
+
+@given(keys)
+def test_numbers_of_64_bits_come_back_from_a_table(numbers: list[int]) -> None:
+    table = np.array([numbers, numbers[::-1]], np.uint64)
+    found = unpack_numbers(pack_numbers(table))
+    assert found.dtype == np.uint64 and found.tolist() == numbers + numbers[::-1]
+
+
+@given(ids, keys, keys, st.binary().filter(lambda text: not set(text) & set(b"\t\r\n")))
+def test_bundle_records_come_back(doc_id: str, own: list[int], earlier: list[int], text: bytes) -> None:
+    own_keys, earlier_keys = (key_bytes(np.array(numbers, np.uint64)) for numbers in (own, earlier))
+    record = BundleRecord(json_bytes(doc_id), own_keys, earlier_keys, text)
+    assert BundleRecord.decode(record.encode()) == record
+
+
+@given(st.integers(0, 2**64 - 1), st.integers(2, 10**6), st.data())
+def test_parts_of_bundles_come_back(name: int, num_groups: int, data: st.DataObject) -> None:
+    i = data.draw(st.integers(0, num_groups - 1))
+    j = data.draw(st.integers(i, num_groups - 1))
+    whole, part = BundlePart(b"%016x" % name), BundlePart(b"%016x" % name, i, j, num_groups)
+    assert whole.encode() == whole.bundle and BundlePart.decode(whole.encode()) == whole
+    assert BundlePart.decode(part.encode()) == part
+    assert not set(part.encode()) & set(b"\t\r\n")
 
 
 @given(ids, ids, st.floats(0, 1))
-def test_pairs_are_json_with_the_very_similarity(a: str, b: str, similarity: float) -> None:
-    encoded = encode_pair(a, b, similarity)
-    assert json.loads(encoded) == {"a": a, "b": b, "similarity": similarity}
+def test_pairs_are_json_in_order_with_the_very_similarity(a: str, b: str, similarity: float) -> None:
+    encoded = encode_pair(DocId.decode(json_bytes(a)), DocId.decode(json_bytes(b)), similarity)
+    assert json.loads(encoded) == {"a": min(a, b), "b": max(a, b), "similarity": similarity}
     assert decode_counts(encoded) is None
 
 

@@ -34,7 +34,7 @@ def places(lines: list[bytes], sources: list[Source], folder: Path) -> list[str]
 
 def test_empty(tmp_path: Path) -> None:
     assert places([], [], tmp_path) == []
-    assert write_rejected([], tmp_path / "rejected.jsonl", 5) == []
+    assert write_rejected([], tmp_path / "rejected.jsonl", 5) == ([], 0)
     assert (tmp_path / "rejected.jsonl").read_bytes() == b""
 
 
@@ -99,5 +99,7 @@ def test_all_are_written_and_a_few_are_shown(tmp_path: Path) -> None:
     records = [{"place": f"in:{number}", "reason": "empty", "detail": "empty: blank line", "line": "é\u2028"}
                for number in range(9)]
     path = tmp_path / "rejected.jsonl"
-    assert write_rejected(records, path, 2) == ["in:0: empty: blank line", "in:1: empty: blank line"]
-    assert [json.loads(line) for line in path.read_bytes().splitlines()] == records
+    for num_shown in (2, 0, 20):
+        shown = [f"in:{number}: empty: blank line" for number in range(min(num_shown, 9))]
+        assert write_rejected(records, path, num_shown) == (shown, 9)
+        assert [json.loads(line) for line in path.read_bytes().splitlines()] == records

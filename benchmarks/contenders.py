@@ -1,0 +1,98 @@
+"""The rows of the table: how each finder is started, and what it needs."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Callable, Optional
+
+from benchmarks.texts import NUM_BANDS, NUM_ROWS, SHINGLE_CHARS, THRESHOLD
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+PROTOTYPE = REPOSITORY.parent / "shared" / "prototype" / "run.py"
+LOCAL_CONF = REPOSITORY / "conf" / "local.conf"
+
+LOOKALIKE, PROTOTYPE_KIND, BY_HAND, DOCUMENTED, FLOOR, OTHER = (
+    "lookalike", "prototype", "by hand", "documented", "floor", "other")
+
+Command = Callable[[Path, Path], list[str]]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A row: its command gets the corpus and an empty folder, and leaves ``pairs.jsonl`` there if it finds pairs."""
+
+    name: str
+    title: str
+    kind: str
+    command: Command
+    needs: Optional[str] = None
+    """A module that has to be installed."""
+    is_once: bool = False
+    """One run is enough."""
+    is_checked: bool = True
+    """It reports pairs, not mere candidates."""
+    max_corpus_bytes: Optional[int] = None
+    """It needs too much memory for more."""
+
+    def reason_to_skip(self, corpus_bytes: int) -> Optional[str]:
+        """Why it cannot run here, if so."""
+        if self.needs and find_spec(self.needs) is None:
+            return f"{self.needs} is not installed"
+        if self.kind == PROTOTYPE_KIND and not PROTOTYPE.is_file():
+            return f"{PROTOTYPE} is not there"
+        if self.max_corpus_bytes is not None and corpus_bytes > self.max_corpus_bytes:
+            return f"too much memory for more than {self.max_corpus_bytes >> 20} MB"
+        return None
+
+
+def lookalike(runner: str, seed: int = 1) -> Command:
+    """The command line as users have it, with the same shingles, threshold and bands as all others."""
+    def command(corpus: Path, out: Path) -> list[str]:
+        return [sys.executable, "-m", "jobs.cli", "pairs", str(corpus), "-r", runner, "--out", str(out), "--quiet",
+                "--bands", str(NUM_BANDS), "--rows", str(NUM_ROWS), "--threshold", str(THRESHOLD),
+                "--shingle", f"char:{SHINGLE_CHARS}", "--seed", str(seed)]
+    return command
+
+
+def prototype(corpus: Path, out: Path) -> list[str]:
+    """The sketch that stands beside the project."""
+    return [sys.executable, str(PROTOTYPE), str(corpus), str(out / "pairs.jsonl")]
+
+
+def finder(name: str) -> Command:
+    """A function of ``finders``."""
+    def command(corpus: Path, out: Path) -> list[str]:
+        return [sys.executable, "-m", "benchmarks.finders", name, str(corpus), str(out)]
+    return command
+
+
+def floor(*options: str) -> Command:
+    """Two steps of mrjob that do nothing."""
+    def command(corpus: Path, out: Path) -> list[str]:
+        return [sys.executable, str(REPOSITORY / "benchmarks" / "floor.py"), str(corpus), "--quiet", "-r", "local",
+                "--output-dir", str(out / "lines"), *options]
+    return command
+
+
+CONTENDERS = (
+    Contender("lookalike", "Lookalike, -r local", LOOKALIKE, lookalike("local")),
+    Contender("lookalike-inline", "Lookalike, -r inline", LOOKALIKE, lookalike("inline")),
+    *(Contender(f"lookalike-seed-{seed}", f"Lookalike, -r local, seed {seed}", LOOKALIKE, lookalike("local", seed),
+                is_once=True) for seed in (2, 3, 4)),
+    Contender("prototype", "prototype", PROTOTYPE_KIND, prototype),
+    Contender("rensa-by-hand", "rensa by hand, checked", BY_HAND, finder("rensa-by-hand"), "rensa"),
+    Contender("rensa-candidates", "rensa by hand, unchecked candidates", OTHER, finder("rensa-candidates"), "rensa",
+              is_checked=False),
+    Contender("rensa", "rensa", DOCUMENTED, finder("rensa"), "rensa"),
+    Contender("gaoya", "gaoya", DOCUMENTED, finder("gaoya"), "gaoya"),
+    Contender("gaoya-looser", "gaoya, looser", DOCUMENTED, finder("gaoya-looser"), "gaoya"),
+    Contender("datasketch", "datasketch", DOCUMENTED, finder("datasketch"), "datasketch"),
+    Contender("set-similarity-search", "SetSimilaritySearch, exact", OTHER, finder("set-similarity-search"),
+              "SetSimilaritySearch", is_once=True, max_corpus_bytes=64 << 20),
+    Contender("floor", "floor: two idle steps, stock mrjob", FLOOR, floor("--no-conf"), "distutils"),
+    Contender("floor-lean", "floor: two idle steps, our start-up", FLOOR,
+              floor("--conf-path", str(LOCAL_CONF), "--lean")),
+)

@@ -1,0 +1,49 @@
+"""One run of one program, measured from outside.
+
+Seconds are those of the clock from start to end. CPU seconds and the peak are what the kernel tells
+of a process that has ended (wait4): the CPU time of all its tree, and the largest resident set that any one
+process of the tree ever had. A process starts with the resident set of the one that started it, so
+programs are started by this small file and not by the benchmark itself.
+
+    python -I -S measure.py REPORT COMMAND...
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+
+
+def measured(command: list[str], cwd: str, log: str) -> dict[str, float]:
+    """Run a command; what it says goes to the log. Gives seconds, cpu_seconds, peak_mb and exit_code."""
+    import subprocess
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder, open(log, "wb") as file:
+        report = os.path.join(folder, "report.json")
+        launcher = [sys.executable, "-I", "-S", os.path.abspath(__file__), report, *command]
+        subprocess.run(launcher, cwd=cwd, stdin=subprocess.DEVNULL, stdout=file, stderr=file, check=True)
+        with open(report, encoding="utf-8") as lines:
+            told: dict[str, float] = json.load(lines)
+    return told
+
+
+def main(report: str, *command: str) -> None:
+    started = time.perf_counter()
+    process_id = os.posix_spawn(command[0], command, os.environ)
+    _, status, usage = os.wait4(process_id, 0)
+    told = {
+        "seconds": time.perf_counter() - started,
+        "cpu_seconds": usage.ru_utime + usage.ru_stime,
+        "peak_mb": usage.ru_maxrss / 1024,
+        # A signal's number, negative, where one ended it.
+        "exit_code": -(status & 0x7F) or status >> 8,
+    }
+    with open(report, "w", encoding="utf-8") as file:
+        json.dump(told, file)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,146 @@
+"""Links are Kruskal's forest of the pairs: the same documents joined, in far fewer lines."""
+
+from __future__ import annotations
+
+import json
+import random
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import jobs.bundles
+from jobs.bundles import Row
+from jobs.links import Forest, join_forests
+from jobs.mr_pairs import MRPairs
+from jobs.records import DocId, encode_pair, json_bytes
+from lsh_core.check import Candidates
+from lsh_core.settings import Settings
+from tests.helpers import DATA, Pairs, json_lines, made_up_documents, pairs_of_lines, run_job
+from tests.oracles import clusters
+from tests.passes import options_of, run_passes
+from tests.strategies import corpora
+
+LOOSE = Settings(threshold=0.3, shingle="char:2", recall=0.9)
+WORDS = "one two three four five six seven eight nine ten"
+
+
+def kruskal(pairs: Pairs) -> Pairs:
+    """The maximum spanning forest: most similar first, then a, then b; what would close a circle is left out."""
+    tree_of: dict[str, set[str]] = {}
+    forest = {}
+    for (a, b), similarity in sorted(pairs.items(), key=lambda item: (-item[1], item[0])):
+        one, other = (tree_of.setdefault(end, {end}) for end in (a, b))
+        if one is not other:
+            forest[a, b] = similarity
+            one |= other
+            tree_of.update(dict.fromkeys(other, one))
+    return forest
+
+
+def lines_of(pairs: Pairs) -> list[bytes]:
+    ids = {doc_id: DocId(doc_id, json_bytes(doc_id)) for pair in pairs for doc_id in pair}
+    return [encode_pair(ids[a], ids[b], similarity) for (a, b), similarity in pairs.items()]
+
+
+def links_of_job(lines: list[bytes], *options: str) -> Pairs:
+    """The links of the one-step job without a gate."""
+    return pairs_of_lines(join_forests(run_job(MRPairs, lines, "--links", *options).lines))
+
+
+def test_empty() -> None:
+    assert list(join_forests([])) == []
+    assert list(Forest([]).lines()) == []
+    assert list(Forest([Row(b"text", b"", b"", {b'"x"': None})]).lines()) == []
+    assert run_passes([], Settings(), links=True).lines == []
+
+
+graphs = st.dictionaries(
+    st.tuples(st.sampled_from("abcdeé10"), st.sampled_from("abcdeé10")).filter(lambda pair: pair[0] < pair[1]),
+    st.sampled_from([1.0, 0.9, 0.8, 1 / 3]))
+
+
+@given(graphs, st.integers(1, 4), st.randoms(use_true_random=False))
+def test_the_forest_of_forests_is_kruskals(pairs: Pairs, num_pieces: int, choose: random.Random) -> None:
+    pieces: list[Pairs] = [{} for _ in range(num_pieces)]
+    for pair, similarity in pairs.items():
+        # A pair may be known to several reducers.
+        for piece in choose.choices(pieces, k=2):
+            piece[pair] = similarity
+    lines = [line for piece in pieces for line in join_forests(lines_of(piece))]
+    choose.shuffle(lines)
+    assert pairs_of_lines(join_forests(lines)) == kruskal(pairs)
+
+
+@given(st.lists(st.sets(st.integers(0, 99), min_size=1, max_size=3), max_size=8), st.integers(1, 4), st.data())
+def test_a_forest_of_rows_is_kruskals_of_their_documents(
+    ids_of_rows: list[set[int]], num_strips: int, data: st.DataObject
+) -> None:
+    taken: set[int] = set()
+    rows = []
+    for ids in ids_of_rows:
+        if ids - taken:
+            rows.append(Row(b"", b"", b"", {json_bytes(str(number)): None for number in ids - taken}))
+            taken |= ids
+    # Similarity 1 is an equivalence, and the rows of a class are alike to all others.
+    classes = [data.draw(st.integers(0, 3)) for _ in rows]
+    level = {frozenset(pair): data.draw(st.sampled_from([0.0, 0.8, 0.9])) for pair in combinations(range(4), 2)}
+    edges = {(i, j): level.get(frozenset((classes[i], classes[j])), 1.0) for i, j in combinations(range(len(rows)), 2)}
+    edges = {pair: similarity for pair, similarity in edges.items() if similarity}
+    forest = Forest(rows)
+    for strip in range(num_strips):
+        chosen = list(edges.items())[strip::num_strips]
+        ends = np.array([pair for pair, _ in chosen], np.int64).reshape(-1, 2)
+        forest.add(Candidates(ends[:, 0], ends[:, 1], np.array([similarity for _, similarity in chosen], float)))
+    names = [[doc_id.text for doc_id in row.doc_ids] for row in rows]
+    pairs = {(a, b): 1.0 for ids in names for a, b in combinations(ids, 2)}
+    for (i, j), similarity in edges.items():
+        pairs.update({(min(a, b), max(a, b)): similarity for a in names[i] for b in names[j]})
+    assert pairs_of_lines(forest.lines()) == kruskal(pairs)
+
+
+@given(corpora, st.sampled_from([1, 24]))
+@settings(max_examples=25)
+def test_links_of_the_job_are_kruskals_of_its_pairs(texts: list[str], max_small_docs: int) -> None:
+    lines = json_lines({f"i{number}": text for number, text in enumerate(texts)})
+    pairs = run_job(MRPairs, lines, *options_of(LOOSE)).pairs()
+    with pytest.MonkeyPatch.context() as patches:
+        patches.setattr(jobs.bundles, "MAX_SMALL_DOCS", max_small_docs)
+        links = links_of_job(lines, *options_of(LOOSE))
+    assert links == kruskal(pairs)
+    assert clusters(links) == clusters(pairs)
+    assert len(links) < max(len(texts), 1)
+
+
+def test_links_of_many_documents_are_kruskals() -> None:
+    settings, lines = Settings(threshold=0.5), json_lines(made_up_documents(400, num_words=25))
+    pairs = pairs_of_lines(run_passes(lines, settings).lines)
+    output = run_passes(lines, settings, links=True)
+    links = pairs_of_lines(output.lines)
+    assert output.report.num_links == len(links) and output.report.num_pairs is None
+    assert links == kruskal(pairs) and clusters(links) == clusters(pairs)
+    assert len(links) < len(pairs)
+
+
+def test_links_of_articles_are_sorted_lines_of_pairs() -> None:
+    lines = (DATA / "articles.jsonl").read_bytes().splitlines()
+    links = run_passes(lines, Settings(threshold=0.6), links=True).lines
+    pairs = run_passes(lines, Settings(threshold=0.6)).lines
+    assert links == sorted(links) and set(links) < set(pairs)
+
+
+def test_equal_texts_are_a_star_from_the_smallest_id() -> None:
+    documents = dict.fromkeys(["m", "z", "b", "10", "9", "é"], WORDS)
+    output = run_passes(json_lines({**documents, "other": "quite another text"}), Settings(), links=True)
+    assert pairs_of_lines(output.lines) == {("10", other): 1.0 for other in sorted(set(documents) - {"10"})}
+
+
+def test_texts_of_equal_shingle_sets_are_in_the_star() -> None:
+    texts = {"e": "ab" * 9, "b": "ab" * 15, "d": "ab" * 15, "c": "ba" * 20, "a": "x" + "ab" * 12, "f": "ab" * 9}
+    output = run_passes(json_lines(texts), Settings(shingle="char:2", threshold=0.5), links=True)
+    found = pairs_of_lines(output.lines)
+    # The document that is only like them hangs on the smallest of them, by one link.
+    assert found.pop(("a", "b")) == json.loads(output.lines[0])["similarity"] == 2 / 3
+    assert found == {("b", other): 1.0 for other in "cdef"}

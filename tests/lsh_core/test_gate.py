@@ -1,0 +1,199 @@
+"""The gate against dicts and sets."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lsh_core.gate import BloomGate, Gate, GateIndex, build_gate, no_gate, rank_among_equals
+from tests import oracles
+from tests.strategies import uint64s
+
+Kept = dict[int, tuple[int, int]]
+
+
+class Corpus(NamedTuple):
+    """The text of each document, and the keys, one a band, of each text."""
+
+    texts: list[int]
+    keys_of_text: dict[int, list[int]]
+    num_bands: int
+
+    @property
+    def keys(self) -> list[list[int]]:
+        return [self.keys_of_text[text] for text in self.texts]
+
+    @property
+    def band_keys(self) -> np.ndarray:
+        return np.array(self.keys, np.uint64).reshape(-1, self.num_bands)
+
+    @property
+    def buckets(self) -> dict[int, set[int]]:
+        """The documents of each key, keys band by band."""
+        buckets: dict[int, set[int]] = {}
+        for band in range(self.num_bands):
+            for doc, keys in enumerate(self.keys):
+                buckets.setdefault(keys[band], set()).add(doc)
+        return buckets
+
+    def gate(self, max_docs: int = 4) -> Gate:
+        return build_gate(self.band_keys, np.array(self.texts, np.uint64), max_docs)
+
+
+@st.composite
+def corpora(draw: Any) -> Corpus:
+    """Few buckets a band, so that documents share several; no two bands share a key, and keys are in no order."""
+    num_bands, num_buckets = draw(st.integers(1, 5)), draw(st.integers(1, 6))
+    keys = oracles.splitmix64(draw(st.integers(0, 99)), num_bands * num_buckets)
+    buckets = st.lists(st.integers(0, num_buckets - 1), min_size=num_bands, max_size=num_bands)
+    num_docs = draw(st.integers(0, 14))
+    texts = draw(st.lists(st.one_of(st.integers(0, 3), uint64s), min_size=num_docs, max_size=num_docs))
+    keys_of_text = {
+        text: [keys[band * num_buckets + bucket] for band, bucket in enumerate(draw(buckets))] for text in texts}
+    return Corpus(texts, keys_of_text, num_bands)
+
+
+def as_dict(gate: Gate) -> Kept:
+    """The bundle and the number of groups of each kept key."""
+    keys, bundles, num_groups = (column.tolist() for column in gate)
+    assert [column.dtype for column in gate] == [np.uint64, np.uint64, np.int64]
+    assert keys == sorted(set(keys)) and len(keys) == len(bundles) == len(num_groups)
+    return dict(zip(keys, zip(bundles, num_groups)))
+
+
+# The same again, slowly
+
+
+def slow_gate(corpus: Corpus, max_docs: int, min_share: float = 0.1) -> Kept:
+    maximal = maximal_buckets(corpus.buckets)
+    kept: Kept = {}
+    for bundle in bundles_of(maximal):
+        num_texts = {key: len({corpus.texts[doc] for doc in maximal[key]}) for key in bundle}
+        num_of_bundle = len({corpus.texts[doc] for key in bundle for doc in maximal[key]})
+        share = sum(num**2 for num in num_texts.values()) / num_of_bundle**2
+        is_chain = num_of_bundle > max_docs and share < min_share
+        for key in bundle:
+            num = num_texts[key] if is_chain else num_of_bundle
+            kept[key] = (key if is_chain else min(bundle), (num + max_docs - 1) // max_docs)
+    return kept
+
+
+def maximal_buckets(buckets: dict[int, set[int]]) -> dict[int, set[int]]:
+    """The buckets of two documents or more that lie in no other; of equal ones the first."""
+    firsts = {frozenset(docs): key for key, docs in reversed(buckets.items()) if len(docs) > 1}
+    return {key: set(docs) for docs, key in firsts.items() if not any(docs < other for other in firsts)}
+
+
+def bundles_of(buckets: dict[int, set[int]]) -> list[set[int]]:
+    """The keys of buckets that are connected by documents."""
+    bundles: list[tuple[set[int], set[int]]] = []
+    for key, docs in buckets.items():
+        touching = [bundle for bundle in bundles if bundle[1] & docs]
+        bundles = [bundle for bundle in bundles if bundle not in touching]
+        bundles.append(({key}.union(*(keys for keys, _ in touching)), docs.union(*(docs for _, docs in touching))))
+    return [keys for keys, _ in bundles]
+
+
+@given(corpora(), st.integers(1, 8), st.sampled_from([0.1, 0.5, 0.75]))
+def test_a_gate_is_the_one_of_dicts_and_sets(corpus, max_docs, min_share):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lsh_core.gate.MIN_SHARE_OF_PAIRS", min_share)
+        assert as_dict(corpus.gate(max_docs)) == slow_gate(corpus, max_docs, min_share)
+
+
+# What a gate keeps
+
+
+@given(corpora())
+def test_no_kept_bucket_lies_inside_another(corpus):
+    kept = [corpus.buckets[key] for key in as_dict(corpus.gate())]
+    assert all(len(docs) > 1 for docs in kept)
+    assert not any(one <= other or other <= one for one, other in combinations(kept, 2))
+
+
+@given(corpora())
+def test_a_bundle_has_the_name_of_its_smallest_key_and_no_document_of_another(corpus):
+    keys_of_bundle: dict[int, set[int]] = {}
+    for key, (bundle, _) in as_dict(corpus.gate(max_docs=100)).items():
+        keys_of_bundle.setdefault(bundle, set()).add(key)
+    assert all(name == min(keys) for name, keys in keys_of_bundle.items())
+    docs = [set().union(*(corpus.buckets[key] for key in keys)) for keys in keys_of_bundle.values()]
+    assert sum(map(len, docs)) == len(set().union(*docs))
+
+
+@given(corpora(), st.randoms(use_true_random=False))
+def test_a_gate_does_not_depend_on_the_order_of_documents(corpus, random):
+    shuffled = corpus._replace(texts=random.sample(corpus.texts, len(corpus.texts)))
+    assert as_dict(shuffled.gate()) == as_dict(corpus.gate())
+
+
+@given(corpora(), st.integers(2, 5))
+def test_any_number_of_equal_texts_tells_as_much_as_two(corpus, times):
+    twice, more = (corpus._replace(texts=corpus.texts * number) for number in (2, times))
+    assert as_dict(more.gate()) == as_dict(twice.gate())
+
+
+@pytest.mark.parametrize("num_docs", [0, 1, 3])
+@pytest.mark.parametrize("num_bands", [0, 1, 3])
+def test_without_company_nothing_is_kept(num_docs, num_bands):
+    """No documents, one, or three of which no two share a key; no bands, as in a shard too many."""
+    keys = np.arange(num_docs * num_bands, dtype=np.uint64).reshape(num_docs, num_bands)
+    gate = build_gate(keys, np.arange(num_docs, dtype=np.uint64), 4)
+    assert as_dict(gate) == {}
+    for select in (GateIndex(gate).select, BloomGate.of(gate).select):
+        assert [column.tolist() for column in select(keys)] == [[], [], [], []]
+
+
+# Hot bundles
+
+
+def ring(num_docs: int) -> Corpus:
+    """Each document shares one key with the next one, and one with the one before."""
+    keys = {doc: [doc // 2, 1000 + (doc + 1) // 2 % (num_docs // 2)] for doc in range(num_docs)}
+    return Corpus(list(range(num_docs)), keys, 2)
+
+
+@pytest.mark.parametrize(("num_texts", "max_docs", "num_groups"), [
+    (2, 4, 1), (4, 4, 1), (5, 4, 2), (8, 4, 2), (9, 4, 3), (100, 4, 25), (101, 4, 26), (100, 100, 1), (101, 100, 2)])
+def test_a_hot_bundle_has_as_many_groups_as_its_texts_need(num_texts, max_docs, num_groups):
+    corpus = Corpus([*range(num_texts), *[0] * 50, 1], {text: [7] for text in range(num_texts)}, 1)
+    assert as_dict(corpus.gate(max_docs)) == {7: (7, num_groups)}
+
+
+def test_a_chain_of_small_buckets_is_taken_apart():
+    """A ring of n pairs has 4n of n^2 pairs inside buckets: a tenth at 40."""
+    assert as_dict(ring(40).gate(4)) == dict.fromkeys([*range(20), *range(1000, 1020)], (0, 10))
+    assert as_dict(ring(42).gate(4)) == {key: (key, 1) for key in [*range(21), *range(1000, 1021)]}
+    assert as_dict(ring(42).gate(1)) == {key: (key, 2) for key in [*range(21), *range(1000, 1021)]}
+
+
+def test_a_chain_that_is_not_hot_stays_together():
+    assert set(as_dict(ring(100).gate(100)).values()) == {(0, 1)}
+    assert set(as_dict(ring(100).gate(99)).values()) != {(0, 1)}
+
+
+# Ranks
+
+
+@given(st.lists(st.one_of(st.integers(0, 4), uint64s), max_size=30))
+def test_a_rank_is_the_number_of_equal_values_before(values):
+    ranks = rank_among_equals(np.array(values, np.uint64))
+    assert ranks.dtype == np.int64
+    assert ranks.tolist() == [values[:i].count(value) for i, value in enumerate(values)]
+
+
+# Without a gate
+
+
+@given(corpora())
+def test_without_a_gate_each_key_is_its_own_bundle(corpus):
+    rows, keys, bundles, num_groups = no_gate(corpus.band_keys)
+    expected = [(row, key) for row, row_keys in enumerate(corpus.keys) for key in row_keys]
+    assert list(zip(rows.tolist(), keys.tolist())) == expected
+    assert bundles.tolist() == keys.tolist()
+    assert num_groups.tolist() == [1] * len(expected)

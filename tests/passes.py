@@ -1,0 +1,59 @@
+"""What tests of the gate share: settings as options, a gate made by hand, both passes on a few lines."""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jobs.display import Display
+from jobs.gate_file import decode_lines, write_gate
+from jobs.job_runner import Run
+from jobs.mr_gate import MRGate
+from jobs.pipeline import find_pairs
+from jobs.run_report import RunReport
+from lsh_core.settings import Settings
+from tests.helpers import run_job
+
+QUIET = Display(quiet=True)
+
+
+def written(path: Path, lines: Iterable[bytes]) -> str:
+    """The path of a new file of lines."""
+    path.write_bytes(b"".join(line + b"\n" for line in lines))
+    return str(path)
+
+
+def options_of(settings: Settings) -> list[str]:
+    """The options that give a job these settings."""
+    defaults, options = Settings(), []
+    for field in dataclasses.fields(settings):
+        value = getattr(settings, field.name)
+        if value != getattr(defaults, field.name):
+            is_words = field.name == "stop_words"
+            options += ["--" + field.name.replace("_", "-"), "english" if is_words else str(value)]
+    return options
+
+
+def write_gate_of(lines: Iterable[bytes], path: Path, settings: Settings, num_shards: int = 1) -> str:
+    """Run the first pass by itself; its gate file."""
+    output = run_job(MRGate, lines, *options_of(settings), "--num-shards", str(num_shards))
+    write_gate(path, *decode_lines(output.lines), settings)
+    return str(path)
+
+
+class Results(NamedTuple):
+    """The lines of ``pairs.jsonl`` or ``links.jsonl``, and the report."""
+
+    lines: list[bytes]
+    report: RunReport
+
+
+def run_passes(lines: Iterable[bytes], settings: Settings, runner: str = "inline", **choices: Any) -> Results:
+    """Run the whole pipeline on lines."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = Run([written(Path(folder) / "in.jsonl", lines)], Path(folder) / "out", runner, **choices)
+        report = find_pairs(run, settings, QUIET)
+        return Results((run.out / ("links.jsonl" if run.links else "pairs.jsonl")).read_bytes().splitlines(), report)
