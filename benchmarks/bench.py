@@ -69,11 +69,16 @@ def report(corpus: Corpus, rows: Sequence[Row], num_true: int) -> dict[str, Any]
     """Everything that was measured, for a file and for the plot."""
     return {
         "corpus": {"name": corpus.name, "docs": corpus.num_docs, "bytes": corpus.num_bytes, "true_pairs": num_true},
-        "machine": {"cores": os.cpu_count(), "system": platform.platform(), "python": platform.python_version(),
-                    "packages": {name: installed for name in PACKAGES if (installed := version_of(name))}},
+        "machine": machine(),
         "ratios": ratios(rows, corpus.num_bytes),
         "rows": [row.to_json() for row in rows],
     }
+
+
+def machine() -> dict[str, Any]:
+    """Where it was measured, with which versions."""
+    return {"cores": os.cpu_count(), "system": platform.platform(), "python": platform.python_version(),
+            "packages": {name: installed for name in PACKAGES if (installed := version_of(name))}}
 
 
 def version_of(package: str) -> Optional[str]:

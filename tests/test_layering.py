@@ -101,3 +101,18 @@ def test_a_task_loads_nothing_that_only_the_driver_has(path):
 def test_the_driver_loads_what_tasks_do_not():
     # So that the test above can fail.
     assert set(loaded_by("jobs.cli", ("click", "rich"))) == {"click", "rich"}
+
+
+@pytest.mark.parametrize("path", JOBS, ids=by_name)
+def test_numpy_is_imported_after_it_was_told_how_to_be_fast(path):
+    assert "numpy" not in imported_packages(path)
+    order = order_of_import(f"jobs.{path.stem}")
+    assert order.index("jobs.lean_mrjob") < order.index("numpy")
+
+
+def order_of_import(module: str) -> list[str]:
+    """The modules that importing a module loads, first ones first."""
+    code = f"import sys; before = set(sys.modules); import {module}; print([m for m in sys.modules if m not in before])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    modules: list[str] = ast.literal_eval(done.stdout)
+    return modules

@@ -6,7 +6,9 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
+import mrjob
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -95,3 +97,18 @@ def test_tasks_load_neither_setuptools_nor_the_command_line() -> None:
             "if name in sys.modules])")
     outcome = run_command(sys.executable, "-c", code)
     assert (outcome.stdout, outcome.stderr) == ("[]\n", "")
+
+
+@pytest.mark.parametrize(("module", "needs"), [
+    ("util", "from distutils.spawn import find_executable"),
+    ("compat", "from distutils.version import LooseVersion"),
+    ("util", "import pipes"),
+    ("py2", "from urllib.request import urlopen"),
+    ("job", r"read(line.rstrip(b'\r\n'))"),
+    ("local", "pool = Pool(processes=self._opts['num_cores'])"),
+    ("local", "falling back to in-memory sort"),
+    ("sim", "target_num_splits = self._num_mappers(step_num) * 2"),
+])
+def test_mrjob_still_needs_each_patch(module: str, needs: str) -> None:
+    """A new mrjob that fails here has made a patch of lean_mrjob or runners unneeded, or wrong."""
+    assert needs in (Path(mrjob.__file__).parent / f"{module}.py").read_text(encoding="utf-8")
