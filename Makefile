@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+BENCH_READY := $(VENV)/.ready-bench
 DEMO_OUT := demo_out
 
-.PHONY: demo test quick-test lint clean
+.PHONY: demo test quick-test lint bench growth clean
 
 $(READY): setup.cfg pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -25,6 +26,18 @@ test: lint
 
 quick-test: $(READY)
 	$(BIN)/python -m pytest -m "not slow" -x -q tests/lsh_core lsh_core tests/jobs/test_mr_pairs.py tests/jobs/test_lean_mrjob.py
+
+$(BENCH_READY): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
+	touch $(BENCH_READY)
+
+# BENCH_ARGS="--runs 1 --only lookalike rensa" and the like; --help shows all.
+bench: $(BENCH_READY)
+	$(BIN)/python -m benchmarks.bench $(BENCH_ARGS)
+	$(BIN)/python -m benchmarks.plot
+
+growth: $(READY)
+	$(BIN)/python -m benchmarks.growth $(GROWTH_ARGS)
 
 clean:
 	rm -rf $(VENV) $(DEMO_OUT) build *.egg-info

@@ -38,8 +38,7 @@ def main(report: str, *command: str) -> None:
         "seconds": time.perf_counter() - started,
         "cpu_seconds": usage.ru_utime + usage.ru_stime,
         "peak_mb": usage.ru_maxrss / 1024,
-        # A signal's number, negative, where one ended it.
-        "exit_code": -(status & 0x7F) or status >> 8,
+        "exit_code": os.waitstatus_to_exitcode(status),
     }
     with open(report, "w", encoding="utf-8") as file:
         json.dump(told, file)
