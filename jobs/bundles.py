@@ -60,6 +60,12 @@ class Bundle:
         return len(self.rows) > MAX_SMALL_DOCS
 
     @property
+    def is_one_sided(self) -> bool:
+        """Whether two groups should meet here and there are texts of one only."""
+        _, i, j, num_groups = self.part
+        return i != j and len({digest64(text) % num_groups for text in self.rows}) < 2
+
+    @property
     def num_docs(self) -> int:
         return sum(len(row.ids) for row in self.rows.values())
 

@@ -51,9 +51,11 @@ class Forest:
             members.setdefault(int(class_of_node[node]), []).extend(row.doc_ids)
         for ids in members.values():
             first, *others = sorted(ids)
-            yield from (encode_pair(first, other, 1.0) for other in others)
+            yield from (encode_pair(first, other, 1.0) for other in others if other != first)
         for a, b, similarity in zip(*(column.tolist() for column in self.edges.where(self.edges.similarities < 1))):
-            yield encode_pair(self.rows[a].doc_ids[0], self.rows[b].doc_ids[0], similarity)
+            one, other = self.rows[a].doc_ids[0], self.rows[b].doc_ids[0]
+            if one != other:
+                yield encode_pair(one, other, similarity)
 
 
 def join_forests(lines: Iterable[bytes]) -> Iterator[bytes]:

@@ -86,6 +86,8 @@ class MRPairs(BatchMapJob):
             yield from ((None, counts) for counts in values)
             return
         bundle = self._read_bundle(key, values)
+        if bundle.is_one_sided:
+            return
         if bundle.is_large:
             yield from self._check([bundle])
         elif bundle.num_docs > 1:

@@ -84,7 +84,7 @@ def test_local_and_inline_write_the_same_bytes(tmp_path: Path, monkeypatch: pyte
         assert (tmp_path / "inline" / name).read_bytes() == (tmp_path / "local" / name).read_bytes() != b""
     inline, local = read_run(tmp_path / "inline"), read_run(tmp_path / "local")
     assert (inline["engine"], local["engine"]) == ("inline", "local")
-    for name in ("input", "candidates", "pairs", "shuffle_bytes", "settings"):
+    for name in ("input", "candidates", "pairs", "settings"):
         assert inline[name] == local[name]
 
 
@@ -194,9 +194,10 @@ def test_verbose_shows_the_log_of_mrjob(tmp_path: Path) -> None:
 def test_progress_without_a_terminal_is_a_line_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs.display, "SECONDS_BETWEEN_LINES", 0.0)
     outcome = lookalike("pairs", ARTICLES, "--out", tmp_path / "out", "--cores", 1)
-    told = re.findall(r"^pairs: (map|reduce), (\d) of (\d) tasks(?:, about \d+ s left)?$", outcome.stderr, re.M)
+    pattern = r"^(?:gate|pairs): (map|reduce), (\d) of (\d) tasks(?:, about \d+ s left)?$"
+    told = re.findall(pattern, outcome.stderr, re.M)
     assert len(told) == len(outcome.stderr.splitlines())
-    assert [stage for stage, done, total in told if done == total] == ["map", "reduce"]
+    assert [stage for stage, done, total in told if done == total] == ["map", "reduce"] * 2
 
 
 def test_progress_on_a_terminal_is_a_bar_that_goes_away(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import jobs.bundles
 import jobs.gate_file
 import jobs.mr_pairs
 import jobs.pipeline
-from jobs.gate_file import decode_lines, write_gate
+from jobs.gate_file import BadGate, decode_lines, write_gate
 from jobs.links import join_forests
 from jobs.mr_pairs import MRPairs
 from lsh_core.settings import Settings
@@ -48,12 +48,10 @@ VARIANTS = {
     "Bloom filter": Variant(**BLOOM),
     "some shards": Variant(shard_bytes=5000),
     "a shard a band": Variant(**EVERY_BAND),
-    "shards in a Bloom filter": Variant(**BLOOM, shard_bytes=5000),
     "two texts are hot": Variant(max_bucket_docs=2),
-    "three texts are hot": Variant(max_bucket_docs=3),
     "hot in a Bloom filter": Variant(**BLOOM, max_bucket_docs=2),
     "hot in shards": Variant(shard_bytes=5000, max_bucket_docs=2),
-    "all at once": Variant(**BLOOM, **EVERY_BAND, max_bucket_docs=4),
+    "all at once": Variant(**BLOOM, **EVERY_BAND, max_bucket_docs=3),
 }
 
 
@@ -67,16 +65,17 @@ class Answer(NamedTuple):
 
 def plain_answer(lines: list[bytes], settings: Settings) -> Answer:
     """From the one-step job without a gate."""
-    pairs, links = (run_job(MRPairs, lines, *options_of(settings), *flag) for flag in ((), ("--links",)))
+    options = (*options_of(settings), "--num-cores", "1")
+    pairs, links = (run_job(MRPairs, lines, *options, *flag) for flag in ((), ("--links",)))
     return Answer(pairs.lines, sorted(join_forests(links.lines)),
                   (pairs.counts.get("candidates", 0), links.counts.get("candidates", 0)))
 
 
-def gated_answer(lines: list[bytes], settings: Settings, variant: Variant, runner: str = "inline") -> Answer:
+def gated_answer(lines: list[bytes], settings: Settings, variant: Variant, **choices: Any) -> Answer:
     """From the pipeline with a gate of some kind."""
     settings = settings.replace(max_bucket_docs=variant.max_bucket_docs)
     with variant.patched():
-        pairs, links = (run_passes(lines, settings, runner, links=links) for links in (False, True))
+        pairs, links = (run_passes(lines, settings, links=links, **choices) for links in (False, True))
     return Answer(pairs.lines, links.lines, (pairs.report.counter("candidates"), links.report.counter("candidates")))
 
 
@@ -93,20 +92,20 @@ def lines_of_corpora(draw: Any) -> list[bytes]:
     return draw(st.permutations(lines))
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("name", ["array", "all at once"])
 def test_empty(name: str) -> None:
     assert gated_answer([], Settings(), VARIANTS[name]) == plain_answer([], Settings()) == ([], [], (0, 0))
 
 
 @pytest.mark.parametrize("name", VARIANTS)
 @given(lines_of_corpora())
-@settings(max_examples=7)
+@settings(max_examples=5)
 def test_the_gate_does_not_show(name: str, lines: list[bytes]) -> None:
-    assert gated_answer(lines, LOOSE, VARIANTS[name]) == plain_answer(lines, LOOSE)
+    assert gated_answer(lines, LOOSE, VARIANTS[name], cores=1) == plain_answer(lines, LOOSE)
 
 
 @given(lines_of_corpora(), st.sampled_from(sorted(VARIANTS)), st.sampled_from([0, 1, 3]), st.sampled_from([0, 100]))
-@settings(max_examples=15)
+@settings(max_examples=10)
 def test_how_bundles_are_checked_does_not_show(
     lines: list[bytes], name: str, max_small_docs: int, check_bytes: int
 ) -> None:
@@ -114,13 +113,13 @@ def test_how_bundles_are_checked_does_not_show(
     with pytest.MonkeyPatch.context() as patches:
         patches.setattr(jobs.bundles, "MAX_SMALL_DOCS", max_small_docs)
         patches.setattr(jobs.mr_pairs, "CHECK_BYTES", check_bytes)
-        assert gated_answer(lines, LOOSE, VARIANTS[name]) == expected
+        assert gated_answer(lines, LOOSE, VARIANTS[name], cores=1) == expected
 
 
-@pytest.mark.parametrize("max_bucket_docs", range(2, 12, 2))
+@pytest.mark.parametrize("max_bucket_docs", (2, 3, 5, 11))
 def test_a_family_split_in_any_number_of_groups_is_whole(max_bucket_docs: int) -> None:
-    words = "one two three four five six seven eight nine ten eleven twelve".split()
-    texts = {f"t{number}": " ".join([*words, str(number)]) for number in range(12)}
+    text = "one two three four five six seven eight nine ten eleven twelve"
+    texts = {f"t{number}": f"{text} {number}" for number in range(12)}
     variant = Variant(max_bucket_docs=max_bucket_docs)
     answer = gated_answer(json_lines(texts), Settings(), variant)
     assert answer == plain_answer(json_lines(texts), Settings()) and len(answer.pairs) == 66
@@ -129,24 +128,24 @@ def test_a_family_split_in_any_number_of_groups_is_whole(max_bucket_docs: int) -
 @pytest.fixture(scope="module")
 def made_up() -> tuple[list[bytes], Answer]:
     """Some hundred documents and the answer."""
-    lines = json_lines(made_up_documents(300, num_words=25))
+    lines = json_lines(made_up_documents(200, num_words=25))
     lines = [*lines, *lines[:5], b"no JSON"]
     answer = plain_answer(lines, Settings(threshold=0.6))
     assert len(answer.pairs) > len(answer.links) > 50
     return lines, answer
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("name", ["array", "Bloom filter", "a shard a band", "two texts are hot", "all at once"])
 def test_the_gate_does_not_show_in_many_documents(name: str, made_up: tuple[list[bytes], Answer]) -> None:
     lines, answer = made_up
     assert gated_answer(lines, Settings(threshold=0.6), VARIANTS[name]) == answer
 
 
 # Tasks of the local runner are processes of their own, where nothing is patched: the gate file is all they see.
-@pytest.mark.parametrize("name", ["array", "hot in a Bloom filter", "hot in shards"])
+@pytest.mark.parametrize("name", ["hot in a Bloom filter", "hot in shards"])
 def test_local_gives_what_inline_gives(name: str, made_up: tuple[list[bytes], Answer]) -> None:
     lines, answer = made_up
-    assert gated_answer(lines, Settings(threshold=0.6), VARIANTS[name], "local") == answer
+    assert gated_answer(lines, Settings(threshold=0.6), VARIANTS[name], runner="local") == answer
 
 
 @pytest.mark.parametrize("num_shards", [1, 5, 99])
@@ -156,6 +155,8 @@ def test_a_gate_made_by_hand_gives_the_same_pairs(num_shards: int, tmp_path: Pat
     plain, gated = run_job(MRPairs, lines), run_job(MRPairs, lines, "--gate", gate)
     assert gated.lines == plain.lines != []
     assert gated.counts["shuffle_bytes"] < plain.counts["shuffle_bytes"]
+    with pytest.raises(BadGate, match="gate was made with other settings: seed"):
+        run_job(MRPairs, lines, "--gate", gate, "--seed", "5")
 
 
 @pytest.mark.parametrize("start", [("jobs/mr_{}.py", "-r", "local"), ("-m", "jobs.mr_{}")], ids=str)
@@ -169,5 +170,3 @@ def test_the_scripts_work_one_after_the_other(start: tuple[str, ...], tmp_path: 
     assert outcome.exit_code == 0, outcome.stderr
     expected = run_job(MRPairs, [], "--threshold", "0.6", str(DATA / "articles.jsonl")).lines
     assert sorted(outcome.stdout.encode().splitlines()) == expected != []
-    other = run_command(sys.executable, *script[1], *options, "--gate", tmp_path / "gate", "--seed", "5")
-    assert other.exit_code != 0 and "was made with other settings: seed" in other.stderr

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import jobs.bundles
+import jobs.links
 from jobs.bundles import Row
 from jobs.links import Forest, join_forests
 from jobs.mr_pairs import MRPairs
@@ -74,9 +75,10 @@ def test_the_forest_of_forests_is_kruskals(pairs: Pairs, num_pieces: int, choose
     assert pairs_of_lines(join_forests(lines)) == kruskal(pairs)
 
 
-@given(st.lists(st.sets(st.integers(0, 99), min_size=1, max_size=3), max_size=8), st.integers(1, 4), st.data())
+@given(st.lists(st.sets(st.integers(0, 99), min_size=1, max_size=3), max_size=8), st.integers(1, 4),
+       st.sampled_from([0, 2, jobs.links.MAX_EDGES]), st.data())
 def test_a_forest_of_rows_is_kruskals_of_their_documents(
-    ids_of_rows: list[set[int]], num_strips: int, data: st.DataObject
+    ids_of_rows: list[set[int]], num_strips: int, max_edges: int, data: st.DataObject
 ) -> None:
     taken: set[int] = set()
     rows = []
@@ -93,7 +95,9 @@ def test_a_forest_of_rows_is_kruskals_of_their_documents(
     for strip in range(num_strips):
         chosen = list(edges.items())[strip::num_strips]
         ends = np.array([pair for pair, _ in chosen], np.int64).reshape(-1, 2)
-        forest.add(Candidates(ends[:, 0], ends[:, 1], np.array([similarity for _, similarity in chosen], float)))
+        with pytest.MonkeyPatch.context() as patches:
+            patches.setattr(jobs.links, "MAX_EDGES", max_edges)
+            forest.add(Candidates(ends[:, 0], ends[:, 1], np.array([similarity for _, similarity in chosen], float)))
     names = [[doc_id.text for doc_id in row.doc_ids] for row in rows]
     pairs = {(a, b): 1.0 for ids in names for a, b in combinations(ids, 2)}
     for (i, j), similarity in edges.items():
@@ -102,13 +106,14 @@ def test_a_forest_of_rows_is_kruskals_of_their_documents(
 
 
 @given(corpora, st.sampled_from([1, 24]))
-@settings(max_examples=25)
+@settings(max_examples=20)
 def test_links_of_the_job_are_kruskals_of_its_pairs(texts: list[str], max_small_docs: int) -> None:
     lines = json_lines({f"i{number}": text for number, text in enumerate(texts)})
-    pairs = run_job(MRPairs, lines, *options_of(LOOSE)).pairs()
+    options = (*options_of(LOOSE), "--num-cores", "1")
+    pairs = run_job(MRPairs, lines, *options).pairs()
     with pytest.MonkeyPatch.context() as patches:
         patches.setattr(jobs.bundles, "MAX_SMALL_DOCS", max_small_docs)
-        links = links_of_job(lines, *options_of(LOOSE))
+        links = links_of_job(lines, *options)
     assert links == kruskal(pairs)
     assert clusters(links) == clusters(pairs)
     assert len(links) < max(len(texts), 1)

@@ -6,9 +6,11 @@ import base64
 import json
 
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import jobs.records
 from jobs.records import (
     BundlePart,
     BundleRecord,
@@ -21,7 +23,9 @@ from jobs.records import (
     json_bytes,
     key_bytes,
     pack_numbers,
+    pack_table,
     unpack_numbers,
+    unpack_table,
 )
 
 ids = st.text(st.characters(exclude_categories=["Cs"]))
@@ -32,6 +36,7 @@ def test_empty() -> None:
     assert key_bytes(np.array([], np.uint64)) == b""
     assert decode_keys(b"").dtype == np.uint64 and len(decode_keys(b"")) == 0
     assert pack_numbers(np.empty((0, 3), np.uint64)) == b"" and unpack_numbers(b"").tolist() == []
+    assert list(pack_table([np.empty((0, 2), np.uint64)])) == [] and unpack_table([], 3).shape == (0, 3)
     assert encode_line(b"") == {"line": ""}
     assert decode_counts(b"") is None
 
@@ -69,6 +74,18 @@ def test_numbers_of_64_bits_come_back_from_a_table(numbers: list[int]) -> None:
     table = np.array([numbers, numbers[::-1]], np.uint64)
     found = unpack_numbers(pack_numbers(table))
     assert found.dtype == np.uint64 and found.tolist() == numbers + numbers[::-1]
+
+
+@given(keys, st.integers(0, 3), st.integers(1, 20))
+def test_tables_come_back_from_records_of_any_size(numbers: list[int], num_more: int, numbers_of_record: int) -> None:
+    column = np.array(numbers, np.uint64)
+    more = np.array([numbers] * num_more, np.uint64).reshape(num_more, len(numbers)).T + np.uint64(1)
+    with pytest.MonkeyPatch.context() as patches:
+        patches.setattr(jobs.records, "NUMBERS_OF_RECORD", numbers_of_record)
+        records = list(pack_table([column, more]))
+    table = unpack_table(records, 1 + num_more)
+    assert table.dtype == np.uint64 and np.array_equal(table, np.column_stack([column, more]))
+    assert all(len(unpack_numbers(record)) <= max(numbers_of_record, 1 + num_more) for record in records)
 
 
 @given(ids, keys, keys, st.binary().filter(lambda text: not set(text) & set(b"\t\r\n")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsh_core.gate import BloomGate, Gate, GateIndex, build_gate, no_gate, rank_among_equals
+from lsh_core.gate import BloomGate, Gate, GateIndex, build_gate, no_gate, rank_among_equals, take_census
 from tests import oracles
 from tests.strategies import uint64s
 
@@ -185,6 +186,19 @@ def test_a_rank_is_the_number_of_equal_values_before(values):
     ranks = rank_among_equals(np.array(values, np.uint64))
     assert ranks.dtype == np.int64
     assert ranks.tolist() == [values[:i].count(value) for i, value in enumerate(values)]
+
+
+# The census
+
+
+@given(st.lists(st.tuples(st.one_of(st.integers(0, 4), uint64s), st.integers(0, 2)), max_size=30))
+def test_a_census_tells_copies_from_ids_of_several_texts(lines):
+    ids, texts = (np.array([line[i] for line in lines], np.uint64) for i in (0, 1))
+    num_documents, num_copies, repeated_ids = take_census(ids, texts)
+    assert (num_documents, num_copies) == (len(set(lines)), len(lines) - len(set(lines)))
+    assert repeated_ids.dtype == np.uint64
+    num_texts = Counter(doc_id for doc_id, _ in set(lines))
+    assert repeated_ids.tolist() == sorted(doc_id for doc_id, num in num_texts.items() if num > 1)
 
 
 # Without a gate
