@@ -12,7 +12,7 @@ from jobs.gate_file import encode_gate, encode_repeated_ids
 from jobs.lean_mrjob import MRStep
 from jobs.records import STATS_KEY, pack_table, unpack_table
 from lsh_core.banding import band_keys
-from lsh_core.gate import build_gate, take_census
+from lsh_core.gate import build_gate, possible_pairs, take_census
 from lsh_core.hashing import digests64
 from lsh_core.minhash import signatures
 
@@ -55,6 +55,7 @@ class MRGate(BatchMapJob):
                         "repeated_ids": len(census.repeated_ids)})
             yield from ((None, line) for line in encode_repeated_ids(census.repeated_ids))
         gate = build_gate(table[:, num_digests:], table[:, 0], self.settings.max_bucket_docs)
+        self.count({"gate_keys": len(gate.keys), "possible_pairs": possible_pairs(gate, table[:, num_digests:])})
         yield from ((None, line) for line in encode_gate(gate))
 
     def reducer_final(self) -> Iterator[Record]:

@@ -29,6 +29,7 @@ GATE_SHARD_BYTES = 8 * 2**30
 """Bytes of input times bands that one reducer of the gate gets: some 20 million keys of texts of 400 characters."""
 
 NUM_SHOWN = 5
+MANY_PAIRS_A_DOCUMENT = 100
 INPUT_CHANGED = "the input changed while it was read; nothing was written"
 
 
@@ -45,6 +46,7 @@ def find_pairs(run: Run, settings: Settings, display: Display) -> RunReport:
         with complete_folder(run.out) as folder:
             gate = _make_gate(jobs, report)
             _check_input(jobs, report, run, gate)
+            _warn_of_pairs(report, run, display)
             _run_pairs(jobs, report, run, gate, folder)
             if report.counter("rejected"):
                 report.steps.append(_find_rejects(jobs, folder / "rejected.jsonl"))
@@ -96,6 +98,13 @@ def _check_input(jobs: JobRunner, report: RunReport, run: Run, gate: Path) -> No
                                                "--duplicate-ids number would make them id~<hash of the text>")
     if report.counter("rejected") and not report.counter("documents"):
         jobs.display.note(f"every line was rejected: are they really --format {jobs.settings.format}?")
+
+
+def _warn_of_pairs(report: RunReport, run: Run, display: Display) -> None:
+    possible, num_documents = report.counter("possible_pairs"), report.counter("documents")
+    if not run.links and possible > MANY_PAIRS_A_DOCUMENT * num_documents:
+        display.note(f"up to {possible:,} pairs of {num_documents:,} documents may be written; "
+                     "--links would write fewer lines than there are documents")
 
 
 def _stop(records: Path, why: str) -> None:

@@ -83,6 +83,18 @@ def build_gate(band_keys: Hashes, text_digests: Hashes, max_bundle_docs: int) ->
     return Gate(buckets.keys[order], bundles[order], num_groups[order])
 
 
+def possible_pairs(gate: Gate, band_keys: Hashes) -> int:
+    """At most how many pairs there are: as if all documents of each bundle were similar."""
+    selection = GateIndex(gate).select(band_keys)
+    order = np.lexsort((selection.rows, selection.bundles))
+    rows, bundles = selection.rows[order], selection.bundles[order]
+    is_new = np.ones(len(rows), bool)
+    is_new[1:] = (rows[1:] != rows[:-1]) | (bundles[1:] != bundles[:-1])
+    bundles = bundles[is_new]
+    num_docs = np.diff(run_starts(bundles), append=len(bundles))
+    return int((num_docs * (num_docs - 1) // 2).sum())
+
+
 def take_census(ids: Hashes, texts: Hashes) -> Census:
     """Count the documents of lines that are given by the digests of id and text.
 

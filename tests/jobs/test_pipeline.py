@@ -17,7 +17,16 @@ from jobs.job_runner import JobRunner, Run
 from jobs.pipeline import find_pairs, private_folder
 from jobs.run_report import RunReport, StepReport
 from lsh_core.settings import Settings
-from tests.helpers import assert_as_promised, json_lines, made_up_documents, read_json_lines, read_pairs, read_run, tree
+from tests.helpers import (
+    assert_as_promised,
+    json_lines,
+    lookalike,
+    made_up_documents,
+    read_json_lines,
+    read_pairs,
+    read_run,
+    tree,
+)
 from tests.oracles import brute_force_pairs
 from tests.passes import QUIET, written
 
@@ -201,3 +210,14 @@ def test_the_temporary_folder_is_private_and_goes_away(tmp_path: Path) -> None:
         (folder / "file").touch()
         raise KeyboardInterrupt
     assert tree(tmp_path) == []
+
+
+@pytest.mark.parametrize(("options", "is_warned"), [((), True), (("--links",), False)])
+def test_more_pairs_than_anyone_wants_are_announced(
+    options: tuple[str, ...], is_warned: bool, tmp_path: Path
+) -> None:
+    corpus = tmp_path / "in.jsonl"
+    corpus.write_bytes(b"\n".join(json_lines({f"d{i}": "one and the same text" for i in range(250)})))
+    outcome = lookalike("pairs", corpus, "--out", tmp_path / "out", *options)
+    assert outcome.exit_code == 0
+    assert ("up to 31,125 pairs of 250 documents may be written; --links" in outcome.stderr) == is_warned

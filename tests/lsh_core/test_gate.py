@@ -11,7 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsh_core.gate import BloomGate, Gate, GateIndex, build_gate, no_gate, rank_among_equals, take_census
+from lsh_core.gate import (
+    BloomGate,
+    Gate,
+    GateIndex,
+    build_gate,
+    no_gate,
+    possible_pairs,
+    rank_among_equals,
+    take_census,
+)
 from tests import oracles
 from tests.strategies import uint64s
 
@@ -211,3 +220,11 @@ def test_without_a_gate_each_key_is_its_own_bundle(corpus):
     assert list(zip(rows.tolist(), keys.tolist())) == expected
     assert bundles.tolist() == keys.tolist()
     assert num_groups.tolist() == [1] * len(expected)
+
+
+def test_possible_pairs_are_those_of_whole_bundles() -> None:
+    keys = np.array([[1, 10], [1, 20], [2, 20], [3, 30], [3, 40], [5, 50]], np.uint64)
+    gate = build_gate(keys, np.arange(6, dtype=np.uint64), 100)
+    # Documents 0, 1 and 2 are one bundle, 3 and 4 another, 5 is alone.
+    assert possible_pairs(gate, keys) == 3 + 1
+    assert possible_pairs(build_gate(keys[5:], np.arange(1, dtype=np.uint64), 100), keys[5:]) == 0
