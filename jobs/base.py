@@ -17,6 +17,9 @@ from lsh_core.settings import CHOICES, Settings
 from lsh_core.stop_words import ENGLISH_STOP_WORDS
 
 BATCH_BYTES = 1 << 20
+LINE_BYTES = 100
+"""What a line counts for besides its own bytes, so that a batch of short ones is bounded too."""
+
 COUNTER_GROUP = "lookalike"
 Record = tuple[Optional[bytes], bytes]
 
@@ -104,7 +107,7 @@ class BatchMapJob(LookalikeJob):
 
     def mapper(self, _: None, line: bytes) -> Iterator[Record]:
         self._lines.append(line)
-        self._num_bytes += len(line)
+        self._num_bytes += len(line) + LINE_BYTES
         if self._num_bytes > BATCH_BYTES:
             yield from self._flush()
 

@@ -41,8 +41,7 @@ class Bundle:
         record = BundleRecord.decode(value)
         row = self.rows.get(record.text)
         if row is None:
-            own_keys = record.own_keys or self.part.bundle
-            row = self.rows[record.text] = Row(record.text, own_keys, record.earlier_keys)
+            row = self.rows[record.text] = Row(record.text, record.own_keys, record.earlier_keys)
         row.ids[record.id_json] = None
 
     def ordered_rows(self) -> list[Row]:

@@ -82,13 +82,15 @@ def pairs(
     files, a glob pattern, an hdfs:// or s3:// address, or - for standard input.
     """
     settings = read_settings(values, settings_file)
+    if truth and links:
+        raise SettingsError("--truth compares pairs, and --links does not write all of them: leave out one")
     known = read_truth(truth) if truth else {}
     run = Run(inputs, out, runner, conf, tmp, cores, strict, links, duplicate_ids, verbose,
               shlex.join(["lookalike", *sys.argv[1:]]))
     report = find_pairs(run, settings, Display(quiet))
     if not quiet:
         if truth:
-            show(truth_table(compare(known, out / ("links.jsonl" if links else "pairs.jsonl")), settings.threshold))
+            show(truth_table(compare(known, out / "pairs.jsonl"), settings.threshold))
         show(summary_table(report), f"The results are in {out}")
 
 

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any, Optional
 
 from jobs.display import Display
-from jobs.errors import JobFailed
-from jobs.lean_mrjob import StepFailedException
+from jobs.errors import InputError, JobFailed
+from jobs.input_files import is_uri
+from jobs.lean_mrjob import HERE, StepFailedException
 from jobs.readers import Source, total_bytes
 from jobs.records import decode_counts
 from jobs.run_report import StepReport
@@ -56,11 +57,13 @@ class JobRunner:
         self.sources, self.settings, self.tmp_dir, self.display = sources, settings, tmp_dir, display
         self.num_bytes = total_bytes(sources)
         self.runner = run.runner or ("inline" if self.num_bytes <= INLINE_BYTES else "local")
+        if self.runner in HERE and any(is_uri(source.path) for source in sources):
+            raise InputError(f"-r {self.runner} reads local files only; -r hadoop, spark or emr read addresses")
         settings_path = tmp_dir / "settings.json"
         settings_path.write_text(json.dumps(settings.to_json()))
         self._args = ["-r", self.runner, "--conf-path", str(run.conf or default_conf(self.runner)),
                       "--local-tmp-dir", str(tmp_dir), "--settings", str(settings_path), "--counts"]
-        if self.runner in ("inline", "local") and run.cores:
+        if self.runner in HERE and run.cores:
             self._args += ["--num-cores", str(run.cores)]
         _quiet_mrjob(run.verbose)
 

@@ -24,6 +24,11 @@ class MRGate(BatchMapJob):
         super().configure_args()
         self.add_passthru_arg("--num-shards", type=int, default=1, help="shares of the bands, each with its own gate")
 
+    def load_args(self, args: list[str]) -> None:
+        super().load_args(args)
+        if self.options.num_shards < 1:
+            self.arg_parser.error(f"--num-shards is {self.options.num_shards}; it must be 1 or more")
+
     def steps(self) -> list[MRStep]:
         return [MRStep(
             mapper_init=self.mapper_init, mapper=self.mapper, mapper_final=self.mapper_final,

@@ -7,7 +7,7 @@ travel as one bundle. The pairs are the same.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain, combinations, product
+from itertools import combinations, islice, product
 from math import comb
 from typing import Callable
 
@@ -28,6 +28,8 @@ from lsh_core.ragged import run_starts
 CHECK_BYTES = 1 << 19
 """Text of the bundles that are checked together."""
 
+LINES_OF_RECORD = 5000
+
 
 class HotBucket(LookalikeError):
     """More distinct texts share a bucket than one reducer is allowed to compare."""
@@ -38,8 +40,8 @@ class MRPairs(BatchMapJob):
 
     def configure_args(self) -> None:
         super().configure_args()
-        self.add_file_arg("--gate", help="side file made by mr_gate: which keys to emit")
-        self.add_passthru_arg("--links", action="store_true", help="write the spanning forest of the pairs")
+        self.add_file_arg("--gate", help="gate file that lookalike pairs makes with mr_gate: which keys to emit")
+        self.add_passthru_arg("--links", action="store_true", help="write each reducer's part of the spanning forest")
         self.add_passthru_arg("--duplicate-ids", choices=("refuse", "number"), default="refuse",
                               help="what to do with an id of several texts: leave it, or make it id~<hash>")
 
@@ -107,8 +109,8 @@ class MRPairs(BatchMapJob):
             bundle.add(value)
             if not self.options.gate and len(bundle.rows) > self.settings.max_bucket_docs:
                 raise HotBucket(
-                    f"a bucket holds more than {self.settings.max_bucket_docs} distinct texts: run mr_gate first and "
-                    "give its file with --gate, or raise --max-bucket-docs")
+                    f"a bucket holds more than {self.settings.max_bucket_docs} distinct texts: use lookalike pairs, "
+                    "which makes a gate with mr_gate first, or raise --max-bucket-docs")
         return bundle
 
     def _check_waiting(self) -> Iterator[Record]:
@@ -127,31 +129,34 @@ class MRPairs(BatchMapJob):
             forest = Forest(rows)
             for pairs in confirmed:
                 forest.add(pairs)
-            records: Iterable[list[bytes]] = [list(forest.lines())]
+            yield from _cut(forest.lines())
         else:
-            records = chain([self._equal_lines(equal_texts)], (self._pair_lines(rows, pairs) for pairs in confirmed))
-        # Few records with many lines pass through mrjob faster than many with one.
-        yield from ((None, b"\n".join(lines)) for lines in records if lines)
+            yield from _cut(self._equal_lines(equal_texts))
+            yield from _cut(line for pairs in confirmed for line in self._pair_lines(rows, pairs))
 
     def _confirmed(self, rows: list[Row], candidates: Candidates) -> Candidates:
         """Those of the candidates that are at or above the threshold."""
         self.count({"candidates": num_document_pairs(rows, candidates)})
         return candidates.where(candidates.similarities >= self.settings.threshold)
 
-    def _pair_lines(self, rows: list[Row], pairs: Candidates) -> list[bytes]:
+    def _pair_lines(self, rows: list[Row], pairs: Candidates) -> Iterator[bytes]:
         """All pairs of documents of pairs of texts."""
-        lines = []
         for i, j, similarity in zip(*(column.tolist() for column in pairs)):
             for a, b in product(rows[i].doc_ids, rows[j].doc_ids):
                 if a == b:
                     self.count({"same_id": 1})
                 else:
-                    lines.append(encode_pair(a, b, similarity))
-        return lines
+                    yield encode_pair(a, b, similarity)
 
-    def _equal_lines(self, rows: list[Row]) -> list[bytes]:
+    def _equal_lines(self, rows: list[Row]) -> Iterator[bytes]:
         """All pairs of documents that have the same text."""
-        return [encode_pair(a, b, 1.0) for row in rows for a, b in combinations(row.doc_ids, 2)]
+        return (encode_pair(a, b, 1.0) for row in rows for a, b in combinations(row.doc_ids, 2))
+
+
+def _cut(lines: Iterator[bytes]) -> Iterator[Record]:
+    """Records of many lines, of which fewer pass through mrjob, and faster."""
+    while piece := list(islice(lines, LINES_OF_RECORD)):
+        yield None, b"\n".join(piece)
 
 
 def _records_by_row(selection: Selection) -> Iterator[tuple[int, list[tuple[tuple[int, int], bytes, bytes]]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -16,7 +17,9 @@ SORT_MEMORY = "200M"
 
 
 def check_output_folder(folder: Path) -> None:
-    """Refuse a folder that holds something or cannot be made, before anything runs."""
+    """Refuse an address, and a folder that holds something or cannot be made, before anything runs."""
+    if re.match("[a-z][a-z0-9+.-]+:/", str(folder)):
+        raise OutputError(f"{folder} is an address; --out names a local folder")
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder} is there already and is not a folder")
     if folder.is_dir() and any(folder.iterdir()):

@@ -51,6 +51,7 @@ def find_pairs(run: Run, settings: Settings, display: Display) -> RunReport:
             if report.counter("rejected"):
                 report.steps.append(_find_rejects(jobs, folder / "rejected.jsonl"))
             _check_same_input(report)
+            _check_unique_ids(report)
             report.seconds = time.monotonic() - started
             report.write(folder / "run.json")
     return report
@@ -133,6 +134,11 @@ def _check_same_input(report: RunReport) -> None:
     sums = {(step.counters.get("lines"), step.counters.get("input_sum")) for step in report.steps}
     if len(sums) > 1:
         raise JobFailed(INPUT_CHANGED)
+
+
+def _check_unique_ids(report: RunReport) -> None:
+    if report.counter("same_id"):
+        raise JobFailed("similar texts got the same id by --duplicate-ids number: give them ids of their own")
 
 
 def _find_rejects(jobs: JobRunner, path: Path, *args: str, num_shown: int = NUM_SHOWN) -> StepReport:

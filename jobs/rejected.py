@@ -33,7 +33,7 @@ def placed(path: Path, sources: Sequence[Source], tmp_dir: Path) -> Iterator[dic
         number, start = int(key.split()[0]), found.pop("start")
         file, line_in_split = found.pop("file"), found.pop("line_in_split")
         if number == len(sources):
-            yield {"place": file, **found}
+            yield {"place": file or "input", **found}
             continue
         if split != (number, start):
             split, lines_before = (number, start), count_lines(Path(sources[number].path), start)

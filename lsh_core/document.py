@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple, Optional
 
 from lsh_core.errors import (
@@ -29,6 +31,8 @@ BOM = b"\xef\xbb\xbf"
 JSON_WHITE_SPACE = " \t\n\r"
 # One decoder for all lines spares json.loads' questions on each.
 _DECODER = json.JSONDecoder()
+_JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+MAX_DEPTH = 200
 
 
 class Document(NamedTuple):
@@ -99,9 +103,11 @@ def read_documents(lines: Sequence[bytes], settings: Settings) -> DocumentBatch:
 
 def _parse_json(line: str, settings: Settings) -> Document:
     line = line.strip(JSON_WHITE_SPACE)
+    if _is_deep(line):
+        raise NotJson(f"nested deeper than {MAX_DEPTH}")
     try:
         fields, end = _DECODER.raw_decode(line)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise NotJson(str(error)) from None
     if end != len(line):
         raise NotJson(f"Extra data: char {end}")
@@ -117,6 +123,14 @@ def _parse_json(line: str, settings: Settings) -> Document:
         raise TextNotString(f"field {settings.text_field!r} is {type(text).__name__}")
     _check_surrogates(text)
     return Document(doc_id, text, fields)
+
+
+def _is_deep(line: str) -> bool:
+    """Whether JSON is nested deeper than any Python and any stack can decode."""
+    if line.count("{") + line.count("[") <= MAX_DEPTH:
+        return False
+    depths = accumulate((mark in "{[") - (mark in "]}") for mark in re.findall(r"[][{}]", _JSON_STRING.sub("", line)))
+    return max(depths, default=0) > MAX_DEPTH
 
 
 def _checked_id(doc_id: Any, field: str) -> str:

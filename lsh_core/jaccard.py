@@ -35,6 +35,9 @@ def jaccard(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
     True
     """
     one, other = np.asarray(one), np.asarray(other)
+    if one.dtype != other.dtype:
+        # numpy would compare unsigned with signed integers as floats.
+        one, other = one.astype(object), other.astype(object)
     shared = len(np.intersect1d(one, other, assume_unique=True))
     union = len(one) + len(other) - shared
     return shared / union if union else 1.0

@@ -8,7 +8,7 @@ both.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -98,29 +98,30 @@ def pair_overlaps(patterns: Patterns, rows_a: Ints, rows_b: Ints) -> Ints:
     return overlaps[:-1]
 
 
-def overlap_matrix(patterns: Patterns, num_left: int) -> npt.NDArray[np.float32]:
+def overlap_matrix(patterns: Patterns, num_left: int) -> npt.NDArray[np.floating[Any]]:
     """The overlap of each row below ``num_left`` with each other one, for a group of many rows.
 
-    (num_left, n - num_left) float32, or (n, n), right above the diagonal, where ``num_left`` is n.
-    Exact while a row has fewer than 2**24 values.
+    (num_left, n - num_left) float32, or (n, n), right above the diagonal, where ``num_left`` is n;
+    float64 where a row has 2**24 values or more, which float32 could not count.
     """
     num_rows = len(patterns.sizes)
     right_rows = slice(0 if num_left == num_rows else num_left, num_rows)
-    matrix = np.zeros((num_left, num_rows - right_rows.start), np.float32)
+    exact = np.float32 if patterns.sizes.max(initial=0) < 2**24 else np.float64
+    matrix = np.zeros((num_left, num_rows - right_rows.start), exact)
     is_rare = patterns.counts * RARE < num_rows
     for left, right, weights in _pattern_pairs(patterns.where(is_rare)):
         is_inside = (left < num_left) & (right >= right_rows.start)
         np.add.at(matrix, (left[is_inside], right[is_inside] - right_rows.start),
-                  weights[is_inside].astype(np.float32))
+                  weights[is_inside].astype(exact))
     common = patterns.where(~is_rare)
     bounds = offsets_of(common.counts)
     step = max(64, MATRIX_CELLS // max(num_rows, 1))
     for first in range(0, len(common.counts), step):
         end = min(first + step, len(common.counts))
-        holds = np.zeros((num_rows, end - first), np.float32)
+        holds = np.zeros((num_rows, end - first), exact)
         columns = np.repeat(np.arange(end - first), common.counts[first:end])
         holds[common.rows[bounds[first] : bounds[end]], columns] = 1
-        matrix += (holds[:num_left] * common.weights[first:end].astype(np.float32)) @ holds[right_rows].T
+        matrix += (holds[:num_left] * common.weights[first:end].astype(exact)) @ holds[right_rows].T
     return matrix
 
 

@@ -58,7 +58,7 @@ class Settings:
     white_space: str = _setting("collapse", "collapse runs of white space, or keep each as one space")
     stop_words: tuple[str, ...] = _setting((), "words to leave out")
     max_document_bytes: int = _setting(16 * 2**20, "longer lines are rejected")
-    max_bucket_docs: int = _setting(4000, "stop if more distinct texts than this share a bucket")
+    max_bucket_docs: int = _setting(4000, "distinct texts of a bundle; more are split (without a gate: the job stops)")
 
     def __post_init__(self) -> None:
         self._check_types()

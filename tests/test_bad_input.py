@@ -149,6 +149,9 @@ CASES = [
     refused("stop words are missing", "missing.txt", "--stop-words", "missing.txt"),
     refused("folder for temporary files is missing", "missing", "--tmp", "missing"),
     refused("configuration is missing", "missing.conf", "--conf", "missing.conf"),
+    refused("output is an address", "s3:/bucket/x is an address; --out names a local folder", "--out", "s3://bucket/x"),
+    refused("truth with links", "--truth compares pairs", "--links", "--truth", "in.jsonl"),
+    refused("address with -r inline", "-r inline reads local files only", "hdfs://host/x.jsonl", "-r", "inline"),
 ]
 
 

@@ -58,7 +58,8 @@ def test_lines_go_to_a_file_and_counts_to_the_report(runner: str, tmp_path: Path
 def test_a_failure_is_what_the_task_said_last(runner: str, error: type[Exception], tmp_path: Path) -> None:
     lines = json_lines({str(number): "word " * 50 + str(number) for number in range(9)})
     jobs_here = runner_of(lines, tmp_path, Settings(max_bucket_docs=2), runner=runner)
-    with pytest.raises(error, match=r"^(pairs: )?a bucket holds more than 2 distinct texts: run mr_gate") as found:
+    message = "^(pairs: )?a bucket holds more than 2 distinct texts: use lookalike pairs"
+    with pytest.raises(error, match=message) as found:
         jobs_here.run(MRPairs, "pairs", tmp_path / "pairs")
     assert str(found.value).startswith("pairs: ") == (runner == "local") and "\n" not in str(found.value)
     assert not (tmp_path / "pairs").exists()

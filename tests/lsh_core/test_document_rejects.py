@@ -34,8 +34,8 @@ REJECTED = [
     (b'{"id": "x"} {}', {}, "not JSON", "Extra data"),
     (b'{"id": "a\tb"}', {}, "not JSON", "control character"),
     (b"\xef\xbb\xbf\xef\xbb\xbf{}", {}, "not JSON", "Expecting value"),
-    (b"[" * DEEP + b"]" * DEEP, {}, "not JSON", "while decoding a JSON array"),
-    (b'{"a": ' * DEEP + b"1" + b"}" * DEEP, {}, "not JSON", "while decoding a JSON object"),
+    (b"[" * DEEP + b"]" * DEEP, {}, "not JSON", "nested deeper than 200"),
+    (b'{"a": ' * DEEP + b"1" + b"}" * DEEP, {}, "not JSON", "nested deeper than 200"),
     (b"[]", {}, "not a JSON object", "found list"),
     (b'"text"', {}, "not a JSON object", "found str"),
     (b"null", {}, "not a JSON object", "found NoneType"),
@@ -136,3 +136,9 @@ def test_an_integer_that_python_will_not_read_is_rejected(field):
     line = b'{"text": "a", "id": "x", "%b": %b}' % (field.encode(), b"9" * (sys.get_int_max_str_digits() + 1))
     with pytest.raises(RejectedLine, match="not JSON: Exceeds the limit"):
         parse_line(line, Settings())
+
+
+@pytest.mark.parametrize(("depth", "is_json"), [(199, True), (200, False), (100_000, False)])
+def test_depth_is_bounded_by_a_number_not_by_the_stack(depth, is_json):
+    line = b'{"id": "x", "text": "[[[ \\" {{{", "deep": ' + b"[" * depth + b"]" * depth + b"}"
+    assert bool(read_documents([line], Settings()).doc_ids) == is_json

@@ -125,3 +125,8 @@ def test_pairs_of_texts_are_those_of_brute_force(corpus, shingle, threshold):
         if similarity >= threshold
     }
     assert found == oracles.brute_force_pairs(documents, threshold, kind, int(k))
+
+
+def test_signed_and_unsigned_integers_are_told_apart_exactly() -> None:
+    assert jaccard([2**53, 2**63], [2**53 + 1]) == 0
+    assert jaccard([1, 2], np.array([1, 2], np.uint64)) == 1

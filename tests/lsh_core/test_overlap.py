@@ -173,3 +173,9 @@ def test_a_matrix_is_exact_up_to_the_largest_overlap(rare, monkeypatch):
     weights = as_ints([2**23, 2**22, 2**22 - 2, 1])
     patterns = Patterns(as_ints([2**24 - 1] * 3), weights, as_ints([2, 2, 2, 3]), as_ints([0, 1] * 3 + [0, 1, 2]))
     assert np.triu(overlap_matrix(patterns, 3), 1).tolist() == [[0, 2**24 - 1, 1], [0, 0, 1], [0, 0, 0]]
+
+
+def test_more_values_than_float32_can_count_are_counted() -> None:
+    sizes = np.array([2**24 + 2, 2**24 + 2])
+    patterns = Patterns(sizes, np.array([2**24 + 1]), np.array([2]), np.array([0, 1]))
+    assert overlap_matrix(patterns, 2)[0, 1] == 2**24 + 1
