@@ -133,5 +133,3 @@ def input_sum(batch: DocumentBatch) -> int:
 def option_type(annotation: str) -> Any:
     """The type that parses an option of a setting, from its annotation."""
     return {"float": float, "int": int, "Optional[int]": int}.get(annotation, str)
-
-

@@ -21,6 +21,7 @@ class Row:
     own_keys: bytes
     earlier_keys: bytes
     ids: dict[bytes, None] = field(default_factory=dict)
+    is_left: bool = True
 
     @cached_property
     def doc_ids(self) -> list[DocId]:
@@ -34,7 +35,6 @@ class Bundle:
     def __init__(self, part: BundlePart) -> None:
         self.part = part
         self.rows: dict[bytes, Row] = {}
-        self.num_left = 0
 
     def add(self, value: bytes) -> None:
         """Take in one record; copies of a document are one."""
@@ -42,16 +42,21 @@ class Bundle:
         row = self.rows.get(record.text)
         if row is None:
             row = self.rows[record.text] = Row(record.text, record.own_keys, record.earlier_keys)
+            row.is_left = self._is_left(record.text)
         row.ids[record.id_json] = None
 
+    def _is_left(self, text: bytes) -> bool:
+        _, i, j, num_groups = self.part
+        return i == j or digest64(text) % num_groups == i
+
+    @property
+    def num_left(self) -> int:
+        """The texts of the first group; all of them but in a part of a hot bundle where two groups meet."""
+        return sum(row.is_left for row in self.rows.values())
+
     def ordered_rows(self) -> list[Row]:
-        """The rows, those of the first group before those of the second in a part of a hot bundle."""
-        rows, (_, i, j, num_groups) = list(self.rows.values()), self.part
-        self.num_left = len(rows)
-        if i != j:
-            rows.sort(key=lambda row: digest64(row.text) % num_groups != i)
-            self.num_left = sum(digest64(row.text) % num_groups == i for row in rows)
-        return rows
+        """The rows, those of the first group before those of the second."""
+        return sorted(self.rows.values(), key=lambda row: not row.is_left)
 
     @property
     def is_large(self) -> bool:
@@ -61,8 +66,7 @@ class Bundle:
     @property
     def is_one_sided(self) -> bool:
         """Whether two groups should meet here and there are texts of one only."""
-        _, i, j, num_groups = self.part
-        return i != j and len({digest64(text) % num_groups for text in self.rows}) < 2
+        return self.part.i != self.part.j and self.num_left in (0, len(self.rows))
 
     @property
     def num_docs(self) -> int:

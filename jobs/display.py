@@ -51,7 +51,6 @@ class Display:
                    TimeRemainingColumn())
         return Progress(*columns, console=self.console, transient=True)
 
-
     @contextmanager
     def count(self, what: str, total: int) -> Iterator[Callable[[int], None]]:
         """While things are made, the listener to be told how many there are."""

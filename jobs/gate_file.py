@@ -22,7 +22,6 @@ MAX_ARRAY_KEYS = 4_000_000
 """Above so many keys (96 MB in each mapper) a Bloom filter takes their place."""
 
 
-
 class BadGate(LookalikeError):
     """A gate file that is cut short, of another version, or made under other settings."""
 

@@ -64,5 +64,3 @@ def write_rejected(records: Iterable[dict[str, Any]], path: Path, num_shown: int
             file.write(json_bytes(record) + b"\n")
             num_records += 1
     return messages, num_records
-
-

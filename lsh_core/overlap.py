@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from lsh_core.candidates import candidate_pairs
 from lsh_core.hashing import Hashes, splitmix64
-from lsh_core.ragged import Ints, blocks, offsets_of, ranges, run_starts
+from lsh_core.ragged import Ints, offsets_of, ranges, run_starts
 
 RARE = 20
 """A pattern of fewer than one row in so many adds to pairs one by one, not by matrix product."""
 
 MATRIX_CELLS = 1 << 22
-PAIRS_AT_A_TIME = 1 << 20
 
 
 class Patterns(NamedTuple):
@@ -127,10 +127,6 @@ def overlap_matrix(patterns: Patterns, num_left: int) -> npt.NDArray[np.floating
 
 def _pattern_pairs(patterns: Patterns) -> Iterator[tuple[Ints, Ints, Ints]]:
     """All pairs of rows (left < right) of each pattern with its weight, in pieces of bounded size."""
-    starts = np.repeat(patterns.starts, patterns.counts)
-    num_left = np.arange(len(patterns.rows)) - starts
     weights = np.repeat(patterns.weights, patterns.counts)
-    for first, end in blocks(num_left, PAIRS_AT_A_TIME):
-        count = num_left[first:end]
-        left = patterns.rows[ranges(starts[first:end], count)]
-        yield left, np.repeat(patterns.rows[first:end], count), np.repeat(weights[first:end], count)
+    for left, right in candidate_pairs(patterns.counts):
+        yield patterns.rows[left], patterns.rows[right], weights[right]

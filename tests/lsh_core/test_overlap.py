@@ -126,7 +126,7 @@ def test_pairs_overlap_as_python_sets_do(table, random, pairs_at_a_time):
     expected = {pair: overlap for pair, overlap in table.overlaps.items() if pair in asked}
     assert found_overlaps(table.patterns, asked) == expected
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lsh_core.overlap.PAIRS_AT_A_TIME", pairs_at_a_time)
+        patch.setattr("lsh_core.candidates.PAIRS_AT_A_TIME", pairs_at_a_time)
         assert found_overlaps(table.patterns, asked) == expected
 
 
@@ -161,8 +161,8 @@ def test_matrices_hold_the_overlaps_of_python_sets(table, rare):
 def test_many_patterns_go_in_steps(rare, num_rows, monkeypatch):
     table = large_table(num_rows, 400)
     monkeypatch.setattr("lsh_core.overlap.RARE", rare)
-    for limit in ("MATRIX_CELLS", "PAIRS_AT_A_TIME"):
-        monkeypatch.setattr(f"lsh_core.overlap.{limit}", 100)
+    for limit in ("overlap.MATRIX_CELLS", "candidates.PAIRS_AT_A_TIME"):
+        monkeypatch.setattr(f"lsh_core.{limit}", 100)
     assert num_rows == 1 or len(table.patterns.counts) > 64
     assert_matrices_are_right(table, {0, 1, num_rows // 3, num_rows - 1, num_rows})
 
