@@ -1,25 +1,32 @@
-"""The gate as a side file: which keys to emit, under which settings it was made, and of which input."""
+"""The gate as a side file: which texts go where, under which settings it was made, and of which input.
+
+A gate of very many texts is a filter of keys instead.
+"""
 
 from __future__ import annotations
 
 import json
-import unicodedata
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Callable, NamedTuple
+from typing import Any, BinaryIO, Callable, NamedTuple
 
 import numpy as np
 
+from lsh_core.banding import keys_of_texts
 from lsh_core.bloom import BloomFilter
 from lsh_core.errors import LookalikeError
-from lsh_core.gate import BloomGate, Gate, GateIndex, Selection
-from lsh_core.hashing import SCHEME, Hashes
+from lsh_core.gate import Gate
+from lsh_core.hashing import SCHEME, Hashes, digests64
+from lsh_core.selection import BloomGate, Selection, TextGate
 from lsh_core.settings import Settings
 
-VERSION = 1
-MAX_ARRAY_KEYS = 4_000_000
-"""Above so many keys (96 MB in each mapper) a Bloom filter takes their place."""
+VERSION = 2
+MAX_MEMBERS = 3_000_000
+"""Above so many pairs of a text and a key (some 100 MB in each mapper) a Bloom filter of the keys takes their place."""
+
+FALSE_POSITIVE_RATE = 0.01
 
 
 class BadGate(LookalikeError):
@@ -27,26 +34,29 @@ class BadGate(LookalikeError):
 
 
 class GateFile(NamedTuple):
-    """How to select the keys to emit, and the digests of the ids that stand for more than one text."""
+    """How to select what is emitted of normalized texts, and the digests of ids that stand for more than one text."""
 
-    select: Callable[[Hashes], Selection]
+    select: Callable[[Sequence[bytes]], Selection]
     repeated_ids: Hashes
 
 
 def fingerprint(settings: Settings) -> dict[str, Any]:
     """All that decides a document's keys, so that two gates are for the same thing if it is equal."""
-    return {"version": VERSION, "scheme": SCHEME, "unidata": unicodedata.unidata_version,
-            "settings": settings.to_json()}
+    return {"version": VERSION, "scheme": SCHEME, "settings": settings.to_json()}
 
 
-KEYS_OF_LINE = 30_000
-_GATE, _REPEATED_IDS = b"gate", b"ids"
+NUMBERS_OF_LINE = 90_000
+_KEYS, _MEMBERS, _REPEATED_IDS = b"keys", b"members", b"ids"
+_NUM_COLUMNS = {_KEYS: 3, _MEMBERS: 2, _REPEATED_IDS: 1}
 
 
 def encode_gate(gate: Gate) -> Iterator[bytes]:
-    """A gate as lines of ASCII, none much above a megabyte."""
-    rows = np.stack([gate.keys, gate.bundles, gate.num_groups.astype(np.uint64)], axis=1)
-    yield from _encode_lines(_GATE, rows)
+    """A gate as lines of ASCII, none much above a megabyte; of too many members only their number."""
+    yield from _encode_lines(_KEYS, gate.keys, gate.bundles, gate.num_groups.astype(np.uint64))
+    if len(gate.member_texts) > MAX_MEMBERS:
+        yield b"%b %d " % (_MEMBERS, len(gate.member_texts))
+    else:
+        yield from _encode_lines(_MEMBERS, gate.member_texts, gate.member_keys)
 
 
 def encode_repeated_ids(ids: Hashes) -> Iterator[bytes]:
@@ -54,33 +64,77 @@ def encode_repeated_ids(ids: Hashes) -> Iterator[bytes]:
     yield from _encode_lines(_REPEATED_IDS, ids)
 
 
-def _encode_lines(kind: bytes, rows: Hashes) -> Iterator[bytes]:
-    for first in range(0, len(rows), KEYS_OF_LINE):
-        yield kind + b" " + b64encode(rows[first : first + KEYS_OF_LINE].astype("<u8").tobytes())
+def _encode_lines(kind: bytes, *columns: Hashes) -> Iterator[bytes]:
+    rows = np.column_stack(columns).astype("<u8")
+    step = NUMBERS_OF_LINE // len(columns)
+    for first in range(0, len(rows), step):
+        piece = rows[first : first + step]
+        yield b"%b %d %b" % (kind, len(piece), b64encode(piece.tobytes()))
 
 
-def decode_lines(lines: Iterable[bytes]) -> tuple[Gate, Hashes]:
-    """The gate of all lines of a job's output, whatever their order, and the digests of repeated ids."""
-    rows, ids = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)]
+def _pieces(lines: BinaryIO, kind: bytes) -> Iterator[Hashes]:
+    """The rows of the lines of one kind, read from the start."""
+    lines.seek(0)
     for line in lines:
-        kind, _, content = line.partition(b" ")
-        (rows if kind == _GATE else ids).append(np.frombuffer(b64decode(content), "<u8").astype(np.uint64))
-    keys, bundles, num_groups = np.concatenate(rows).reshape(-1, 3).T
-    order = np.argsort(keys)
-    return Gate(keys[order], bundles[order], num_groups[order].astype(np.int64)), np.sort(np.concatenate(ids))
+        found, _, content = line.split(b" ", 2)
+        if found == kind:
+            yield np.frombuffer(b64decode(content), "<u8").astype(np.uint64).reshape(-1, _NUM_COLUMNS[kind])
 
 
-def write_gate(path: Path, gate: Gate, repeated_ids: Hashes, settings: Settings) -> None:
-    """A line of JSON, then the arrays, little-endian; the keys as a Bloom filter where they are very many."""
-    bloom = BloomGate.of(gate) if len(gate.keys) > MAX_ARRAY_KEYS else None
-    filter_bytes = bloom.kept.to_bytes() if bloom else b""
-    table = bloom.hot if bloom else gate
-    header = {**fingerprint(settings), "filter_bytes": len(filter_bytes), "num_keys": len(table.keys),
-              "num_ids": len(repeated_ids)}
+def _rows(lines: BinaryIO, kind: bytes) -> Hashes:
+    return np.concatenate([np.empty((0, _NUM_COLUMNS[kind]), np.uint64), *_pieces(lines, kind)])
+
+
+def decode_gate(lines: BinaryIO) -> Gate:
+    """The gate of all lines of a job's output, whatever their order."""
+    keys, bundles, num_groups = _rows(lines, _KEYS).T
+    member_texts, member_keys = _rows(lines, _MEMBERS).T
+    order, by_text = np.argsort(keys), np.lexsort((member_keys, member_texts))
+    return Gate(keys[order], bundles[order], num_groups[order].astype(np.int64),
+                member_texts[by_text], member_keys[by_text])
+
+
+def decode_repeated_ids(lines: BinaryIO) -> Hashes:
+    """The digests of repeated ids of all lines of a job's output, ascending."""
+    return np.sort(_rows(lines, _REPEATED_IDS)[:, 0])
+
+
+def write_gate(path: Path, lines: BinaryIO, settings: Settings) -> None:
+    """From the lines of a job's output: a line of JSON, then a filter or nothing, then tables, little-endian."""
+    num_rows = _num_rows(lines)
+    if num_rows[_MEMBERS] > MAX_MEMBERS:
+        bloom = _bloom_gate(lines, num_rows[_KEYS])
+        gate, filter_bytes = bloom.hot, bloom.kept.to_bytes()
+    else:
+        gate, filter_bytes = decode_gate(lines), b""
+    tables = (*gate, decode_repeated_ids(lines))
+    header = {**fingerprint(settings), "filter_bytes": len(filter_bytes), "num_rows": [len(table) for table in tables]}
     with open(path, "wb") as file:
         file.write(json.dumps(header).encode() + b"\n" + filter_bytes)
-        for array in (*table, repeated_ids):
-            file.write(array.astype("<u8").tobytes())
+        for table in tables:
+            file.write(table.astype("<u8").tobytes())
+
+
+def _num_rows(lines: BinaryIO) -> Counter[bytes]:
+    """How many rows of each kind there are, written or not."""
+    lines.seek(0)
+    num_rows: Counter[bytes] = Counter()
+    for line in lines:
+        kind, number, _ = line.split(b" ", 2)
+        num_rows[kind] += int(number)
+    return num_rows
+
+
+def _bloom_gate(lines: BinaryIO, num_keys: int) -> BloomGate:
+    """The same gate with some keys too many, without having all of them in memory."""
+    kept = BloomFilter.sized_for(num_keys, FALSE_POSITIVE_RATE)
+    hot = [np.empty((0, 3), np.uint64)]
+    for piece in _pieces(lines, _KEYS):
+        kept.add(piece[piece[:, 2] > 0, 0])
+        hot.append(piece[piece[:, 2] != 1])
+    keys, bundles, num_groups = np.concatenate(hot).T
+    order, none = np.argsort(keys), np.empty(0, np.uint64)
+    return BloomGate(kept, Gate(keys[order], bundles[order], num_groups[order].astype(np.int64), none, none))
 
 
 def read_gate(path: str, settings: Settings) -> GateFile:
@@ -89,22 +143,24 @@ def read_gate(path: str, settings: Settings) -> GateFile:
         line, content = file.readline(), file.read()
     try:
         header = json.loads(line)
-        num_bytes, num_keys, num_ids = (header.pop(name) for name in ("filter_bytes", "num_keys", "num_ids"))
+        filter_bytes, num_rows = header.pop("filter_bytes"), header.pop("num_rows")
     except (ValueError, KeyError, AttributeError, TypeError):
         raise BadGate(f"{path} is not a gate file") from None
     _check_fingerprint(path, header, fingerprint(settings))
-    if len(content) != num_bytes + 8 * (3 * num_keys + num_ids):
+    if len(content) != filter_bytes + 8 * sum(num_rows):
         raise BadGate(f"{path} is cut short")
-    values = np.frombuffer(content, "<u8", offset=num_bytes).astype(np.uint64)
-    keys, bundles, num_groups, repeated_ids = np.split(values, [num_keys, 2 * num_keys, 3 * num_keys])
-    table = Gate(keys, bundles, num_groups.astype(np.int64))
-    if num_bytes:
-        return GateFile(BloomGate(BloomFilter.from_bytes(content[:num_bytes]), table).select, repeated_ids)
-    return GateFile(GateIndex(table).select, repeated_ids)
+    values = np.frombuffer(content, "<u8", offset=filter_bytes).astype(np.uint64)
+    keys, bundles, num_groups, *members, repeated_ids = np.split(values, np.cumsum(num_rows)[:-1])
+    gate = Gate(keys, bundles, num_groups.astype(np.int64), *members)
+    if filter_bytes:
+        bloom = BloomGate(BloomFilter.from_bytes(content[:filter_bytes]), gate)
+        return GateFile(lambda texts: bloom.select(keys_of_texts(texts, settings)), repeated_ids)
+    index = TextGate(gate)
+    return GateFile(lambda texts: index.select(digests64(texts)), repeated_ids)
 
 
 def _check_fingerprint(path: str, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    for name in ("version", "scheme", "unidata"):
+    for name in ("version", "scheme"):
         if found.get(name) != wanted[name]:
             raise BadGate(f"{path} was made with {name} {found.get(name)}, this run has {wanted[name]}")
     differing = [name for name, value in wanted["settings"].items() if found["settings"].get(name) != value]

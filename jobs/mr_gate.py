@@ -11,23 +11,30 @@ from jobs.base import BatchMapJob, Record
 from jobs.gate_file import encode_gate, encode_repeated_ids
 from jobs.lean_mrjob import MRStep
 from jobs.records import STATS_KEY, pack_table, unpack_table
-from lsh_core.banding import band_keys
+from lsh_core.banding import keys_of_texts
 from lsh_core.gate import build_gate, possible_pairs, take_census
-from lsh_core.hashing import digests64
-from lsh_core.minhash import signatures
+from lsh_core.hashing import Hashes, digests64
+
+IDS, KEYS = b"ids", b"keys"
 
 
 class MRGate(BatchMapJob):
-    """One step: lines -> shard, packed (text digest, id digest, keys of the shard's bands) -> gate"""
+    """One step: lines -> shard, packed numbers -> lines of the gate file
+
+    A shard gets some of the bands; where there are more shards than bands, a range of the keys of one band.
+    """
 
     def configure_args(self) -> None:
         super().configure_args()
-        self.add_passthru_arg("--num-shards", type=int, default=1, help="shares of the bands, each with its own gate")
+        self.add_passthru_arg("--num-shards", type=int, default=1, help="shares of the keys, each with its own gate")
 
     def load_args(self, args: list[str]) -> None:
         super().load_args(args)
         if self.options.num_shards < 1:
             self.arg_parser.error(f"--num-shards is {self.options.num_shards}; it must be 1 or more")
+        num_bands, _ = self.settings.banding
+        self._stride = min(self.options.num_shards, num_bands)
+        self._num_ranges = -(-self.options.num_shards // num_bands)
 
     def steps(self) -> list[MRStep]:
         return [MRStep(
@@ -35,33 +42,36 @@ class MRGate(BatchMapJob):
             reducer=self.reducer, reducer_final=self.reducer_final)]
 
     def map_batch(self, lines: list[bytes]) -> Iterator[Record]:
-        """lines -> shard, rows of numbers"""
+        """lines -> shard of ids or keys, rows of numbers"""
         doc_ids, texts, _ = self.read_batch(lines)
-        keys = band_keys(signatures(texts, self.settings), self.settings)
-        text_digests, id_digests = digests64(texts), digests64(doc_id.encode() for doc_id in doc_ids)
-        for shard in range(min(self.options.num_shards, keys.shape[1])):
-            # The ids are looked at in the first shard alone.
-            columns = [text_digests, *([id_digests] if shard == 0 else []), keys[:, shard :: self.options.num_shards]]
-            for packed in pack_table(columns):
-                self.count({"shuffle_bytes": len(packed) + 6})
-                yield b"%04d" % shard, packed
+        keys, text_digests = keys_of_texts(texts, self.settings), digests64(texts)
+        id_digests = digests64(doc_id.encode() for doc_id in doc_ids)
+        yield from self._records(IDS, id_digests, text_digests)
+        for first_band in range(self._stride):
+            yield from self._records(KEYS + b"%04d" % first_band, keys[:, first_band :: self._stride], text_digests)
+
+    def _records(self, name: bytes, *columns: Hashes) -> Iterator[Record]:
+        for range_number, packed in pack_table(columns, self._num_ranges):
+            key = b"%b/%04d" % (name, range_number)
+            self.count({"shuffle_bytes": len(key) + len(packed) + 2})
+            yield key, packed
 
     def reducer(self, key: bytes, values: Iterable[bytes]) -> Iterator[Record]:
         """shard, rows of numbers -> lines of the gate file"""
         if key == STATS_KEY:
             yield from ((None, counts) for counts in values)
-            return
-        shard, (num_bands, _) = int(key), self.settings.banding
-        num_digests = 2 if shard == 0 else 1
-        table = unpack_table(values, num_digests + len(range(shard, num_bands, self.options.num_shards)))
-        if shard == 0:
-            census = take_census(table[:, 1], table[:, 0])
+        elif key.startswith(IDS):
+            ids, texts = unpack_table(values, 2).T
+            census = take_census(ids, texts)
             self.count({"documents": census.num_documents, "copies": census.num_copies,
                         "repeated_ids": len(census.repeated_ids)})
             yield from ((None, line) for line in encode_repeated_ids(census.repeated_ids))
-        gate = build_gate(table[:, num_digests:], table[:, 0], self.settings.max_bucket_docs)
-        self.count({"gate_keys": len(gate.keys), "possible_pairs": possible_pairs(gate, table[:, num_digests:])})
-        yield from ((None, line) for line in encode_gate(gate))
+        else:
+            num_bands, first_band = self.settings.banding[0], int(key[len(KEYS) :].partition(b"/")[0])
+            table = unpack_table(values, len(range(first_band, num_bands, self._stride)) + 1)
+            gate = build_gate(table[:, :-1], table[:, -1], self.settings.max_bucket_docs)
+            self.count({"gate_keys": gate.num_kept, "possible_pairs": possible_pairs(gate, table[:, -1])})
+            yield from ((None, line) for line in encode_gate(gate))
 
     def reducer_final(self) -> Iterator[Record]:
         for counts in self.told_counts():

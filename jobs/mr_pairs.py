@@ -17,13 +17,12 @@ from jobs.gate_file import read_gate
 from jobs.lean_mrjob import MRStep
 from jobs.links import Forest
 from jobs.records import KEY_DIGITS, STATS_KEY, BundlePart, BundleRecord, encode_pair, json_bytes, key_bytes
-from lsh_core.banding import band_keys
+from lsh_core.banding import keys_of_texts
 from lsh_core.check import Candidates, check_large, check_small
 from lsh_core.errors import LookalikeError
-from lsh_core.gate import Selection, no_gate
-from lsh_core.hashing import Hashes, digest64, text_digest
-from lsh_core.minhash import signatures
+from lsh_core.hashing import digest64, text_digest
 from lsh_core.ragged import run_starts
+from lsh_core.selection import Selection, no_gate
 
 CHECK_BYTES = 1 << 19
 """Text of the bundles that are checked together."""
@@ -52,7 +51,8 @@ class MRPairs(BatchMapJob):
 
     def mapper_init(self) -> None:
         super().mapper_init()
-        self._select: Callable[[Hashes], Selection] = no_gate
+        self._select: Callable[[list[bytes]], Selection] = (
+            lambda texts: no_gate(keys_of_texts(texts, self.settings)))
         self._repeated_ids: frozenset[int] = frozenset()
         if self.options.gate:
             self._select, repeated_ids = read_gate(self.options.gate, self.settings)
@@ -62,7 +62,7 @@ class MRPairs(BatchMapJob):
     def map_batch(self, lines: list[bytes]) -> Iterator[Record]:
         """lines -> bundle, (id, own keys, earlier keys, text)"""
         doc_ids, texts, _ = self.read_batch(lines)
-        selection = self._select(band_keys(signatures(texts, self.settings), self.settings))
+        selection = self._select(texts)
         shuffle_bytes = 0
         for row, records in _records_by_row(selection):
             id_json, text = json_bytes(self._unique_id(doc_ids[row], texts[row])), texts[row]
@@ -141,8 +141,9 @@ class MRPairs(BatchMapJob):
 
     def _pair_lines(self, rows: list[Row], pairs: Candidates) -> Iterator[bytes]:
         """All pairs of documents of pairs of texts."""
+        doc_ids = [row.doc_ids for row in rows]
         for i, j, similarity in zip(*(column.tolist() for column in pairs)):
-            for a, b in product(rows[i].doc_ids, rows[j].doc_ids):
+            for a, b in product(doc_ids[i], doc_ids[j]):
                 if a == b:
                     self.count({"same_id": 1})
                 else:

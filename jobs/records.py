@@ -9,12 +9,12 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from lsh_core.hashing import Hashes
+from lsh_core.hashing import Hashes, range_numbers
 
 STATS_KEY = b""
 """Before every band key: the record that carries a map task's counts."""
 
-_STATS_PREFIX = b'{"counts": '
+COUNTS_PREFIX = b'{"counts": '
 
 
 def json_bytes(value: Any) -> bytes:
@@ -104,12 +104,15 @@ def decode_keys(joined: bytes) -> Hashes:
     return np.frombuffer(bytes.fromhex(joined.decode()), ">u8").astype(np.uint64)
 
 
-def pack_table(columns: Sequence[Hashes]) -> Iterator[bytes]:
-    """Columns of numbers, of one or more each, as records of rows, none above a megabyte."""
-    rows = np.column_stack(columns)
-    step = max(1, NUMBERS_OF_RECORD // rows.shape[1])
-    for first in range(0, len(rows), step):
-        yield pack_numbers(rows[first : first + step])
+def pack_table(columns: Sequence[Hashes], num_ranges: int = 1) -> Iterator[tuple[int, bytes]]:
+    """Columns of numbers as records of rows, none above a megabyte, by the range of the first number of a row."""
+    table = np.column_stack(columns)
+    step = max(1, NUMBERS_OF_RECORD // table.shape[1])
+    ranges = range_numbers(table[:, 0], num_ranges)
+    for number in range(num_ranges):
+        rows = table[ranges == number] if num_ranges > 1 else table
+        for first in range(0, len(rows), step):
+            yield number, pack_numbers(rows[first : first + step])
 
 
 def unpack_table(records: Iterable[bytes], num_columns: int) -> Hashes:
@@ -148,7 +151,7 @@ def encode_pair(a: DocId, b: DocId, similarity: float) -> bytes:
 
 def encode_counts(counts: Mapping[str, int]) -> bytes:
     """Counts of a task as a line of its output, where a retried task cannot count twice."""
-    return _STATS_PREFIX + json_bytes(dict(sorted(counts.items()))) + b"}"
+    return COUNTS_PREFIX + json_bytes(dict(sorted(counts.items()))) + b"}"
 
 
 def decode_counts(line: bytes) -> Optional[dict[str, int]]:
@@ -159,7 +162,7 @@ def decode_counts(line: bytes) -> Optional[dict[str, int]]:
     >>> decode_counts(b'{"a": "x", "b": "y", "similarity": 0.8}') is None
     True
     """
-    if not line.startswith(_STATS_PREFIX):
+    if not line.startswith(COUNTS_PREFIX):
         return None
     counts: dict[str, int] = json.loads(line)["counts"]
     return counts

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lsh_core.candidates import candidate_pairs
-from lsh_core.hashing import HALF, Hashes
+from lsh_core.hashing import HALF, Hashes, range_numbers
+from lsh_core.jaccard import shingle_sets, similarities
 from lsh_core.overlap import Patterns, find_patterns, overlap_matrix, pair_overlaps
 from lsh_core.ragged import Ints, offsets_of
 from lsh_core.settings import Settings
@@ -24,6 +25,9 @@ PART_SHINGLES = 1 << 22
 """Shingles that are sorted at a time."""
 
 STRIP_CELLS = 1 << 17
+
+FEW_PARTNERS, LONG_TEXT = 2, 1000
+"""Texts that are long and have few partners each are compared pair by pair."""
 
 
 class KeyEntries(NamedTuple):
@@ -70,6 +74,9 @@ def check_small(bundles: Bundles, settings: Settings) -> Candidates:
     meets &= pair_overlaps(find_patterns(*bundles.own_keys, bundle_of_row), rows_a, rows_b) > 0
     meets &= pair_overlaps(find_patterns(*bundles.earlier_keys, bundle_of_row), rows_a, rows_b) == 0
     rows_a, rows_b = rows_a[meets], rows_b[meets]
+    num_rows = len(bundles.texts)
+    if len(rows_a) <= FEW_PARTNERS * num_rows and sum(map(len, bundles.texts)) >= LONG_TEXT * num_rows:
+        return Candidates(rows_a, rows_b, similarities(shingle_sets(bundles.texts, settings), rows_a, rows_b))
     patterns = shingle_patterns(bundles.texts, bundle_of_row, settings)
     shared = pair_overlaps(patterns, rows_a, rows_b)
     return Candidates(rows_a, rows_b, shared / (patterns.sizes[rows_a] + patterns.sizes[rows_b] - shared))
@@ -116,7 +123,8 @@ def _patterns_of_part(
     for block in shingle_blocks(texts, settings):
         block_rows, hashes = np.repeat(block.rows, block.counts), block.hashes
         if num_parts > 1:
-            is_here = (hashes & np.uint64(0xFFFFFFFF)) * np.uint64(num_parts) >> HALF == part
+            # Short hashes have only a lower half.
+            is_here = range_numbers(hashes << HALF, num_parts) == part
             block_rows, hashes = block_rows[is_here], hashes[is_here]
         values.append(hashes)
         rows.append(block_rows)

@@ -5,6 +5,7 @@ The gate keeps the keys of the maximal buckets of two documents or more. Buckets
 documents travel together as a bundle, named by its smallest key; a bundle of very many
 texts is hot and is split in groups. Whether a key is kept, its bundle and its groups depend
 on the key alone, so documents that share a key always meet, and the answer stays the same.
+The gate also tells which texts have these keys, so that no text is sketched a second time.
 """
 
 from __future__ import annotations
@@ -14,35 +15,32 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lsh_core.bloom import BloomFilter
 from lsh_core.clustering import components
-from lsh_core.hashing import GOLDEN, Hashes
+from lsh_core.hashing import Hashes
 from lsh_core.ragged import Ints, offsets_of, run_starts
 
 MIN_SHARE_OF_PAIRS = 0.1
 """A hot bundle with fewer of its pairs than this inside buckets is a chain, and is taken apart."""
 
-INDEX_BITS = 22
-FALSE_POSITIVE_RATE = 0.01
-
 Bools = npt.NDArray[np.bool_]
 
 
 class Gate(NamedTuple):
-    """Kept keys, ascending, each with the bundle it belongs to and the groups of that bundle."""
+    """Kept keys, ascending, with the bundle of each and its groups; then which texts have them.
+
+    ``member_texts[i]``, the digest of a text, has the key ``member_keys[i]``, ascending by text.
+    A key of no groups is not kept; it stands here because its bucket is hot.
+    """
 
     keys: Hashes
     bundles: Hashes
     num_groups: Ints
+    member_texts: Hashes
+    member_keys: Hashes
 
-
-class Selection(NamedTuple):
-    """What is emitted of a batch: a document's row, a kept key, the key's bundle and its groups."""
-
-    rows: Ints
-    keys: Hashes
-    bundles: Hashes
-    num_groups: Ints
+    @property
+    def num_kept(self) -> int:
+        return int(np.count_nonzero(self.num_groups))
 
 
 class Census(NamedTuple):
@@ -65,6 +63,11 @@ class _Buckets(NamedTuple):
     def starts(self) -> Ints:
         return offsets_of(self.counts)[:-1]
 
+    def num_texts(self, is_first_of_text: Bools) -> Ints:
+        """How many different texts each bucket holds."""
+        held = np.append(0, np.cumsum(is_first_of_text[self.rows]))
+        return np.asarray(held[self.starts + self.counts] - held[self.starts])
+
     def where(self, is_kept: Bools) -> _Buckets:
         kept_rows = self.rows[np.repeat(is_kept, self.counts)]
         return _Buckets(self.bands[is_kept], self.keys[is_kept], self.counts[is_kept], kept_rows)
@@ -75,23 +78,35 @@ def build_gate(band_keys: Hashes, text_digests: Hashes, max_bundle_docs: int) ->
     rank = rank_among_equals(text_digests)
     # Equal texts have equal keys: two rows tell as much as any number of them.
     if (rank >= 2).any():
-        band_keys, rank = band_keys[rank < 2], rank[rank < 2]
+        band_keys, text_digests, rank = band_keys[rank < 2], text_digests[rank < 2], rank[rank < 2]
     is_first_of_text = rank == 0
-    buckets = _maximal(_shared_buckets(band_keys), band_keys)
-    bundles, num_groups = _bundles(buckets, is_first_of_text, max_bundle_docs)
-    order = np.argsort(buckets.keys)
-    return Gate(buckets.keys[order], bundles[order], num_groups[order])
+    buckets = _shared_buckets(band_keys)
+    is_maximal = _is_maximal(buckets, band_keys)
+    kept, dropped = buckets.where(is_maximal), buckets.where(~is_maximal)
+    hot_keys = dropped.keys[dropped.num_texts(is_first_of_text) > max_bundle_docs]
+    bundles, num_groups = _bundles(kept, is_first_of_text, max_bundle_docs)
+    keys, num_groups = np.append(kept.keys, hot_keys), np.append(num_groups, np.zeros(len(hot_keys), np.int64))
+    order = np.argsort(keys)
+    is_member = is_first_of_text[kept.rows]
+    member_texts, member_keys = text_digests[kept.rows[is_member]], np.repeat(kept.keys, kept.counts)[is_member]
+    by_text = np.lexsort((member_keys, member_texts))
+    return Gate(keys[order], np.append(bundles, hot_keys)[order], num_groups[order],
+                member_texts[by_text], member_keys[by_text])
 
 
-def possible_pairs(gate: Gate, band_keys: Hashes) -> int:
-    """At most how many pairs there are: as if all documents of each bundle were similar."""
-    selection = GateIndex(gate).select(band_keys)
-    order = np.lexsort((selection.rows, selection.bundles))
-    rows, bundles = selection.rows[order], selection.bundles[order]
-    is_new = np.ones(len(rows), bool)
-    is_new[1:] = (rows[1:] != rows[:-1]) | (bundles[1:] != bundles[:-1])
-    bundles = bundles[is_new]
-    num_docs = np.diff(run_starts(bundles), append=len(bundles))
+def possible_pairs(gate: Gate, text_digests: Hashes) -> int:
+    """At most how many pairs documents of these texts make: as if all those of each bundle were similar."""
+    bundles = gate.bundles[np.searchsorted(gate.keys, gate.member_keys)]
+    order = np.lexsort((gate.member_texts, bundles))
+    texts, bundles = gate.member_texts[order], bundles[order]
+    is_new = np.ones(len(texts), bool)
+    is_new[1:] = (texts[1:] != texts[:-1]) | (bundles[1:] != bundles[:-1])
+    texts, bundles = texts[is_new], bundles[is_new]
+    if not len(texts):
+        return 0
+    ascending = np.sort(text_digests)
+    num_copies = np.searchsorted(ascending, texts, "right") - np.searchsorted(ascending, texts)
+    num_docs = np.add.reduceat(num_copies, run_starts(bundles))
     return int((num_docs * (num_docs - 1) // 2).sum())
 
 
@@ -109,66 +124,6 @@ def take_census(ids: Hashes, texts: Hashes) -> Census:
     starts = run_starts(document_ids)
     repeated_ids = document_ids[starts[np.diff(starts, append=len(document_ids)) > 1]]
     return Census(len(document_ids), len(ids) - len(document_ids), repeated_ids)
-
-
-def no_gate(band_keys: Hashes) -> Selection:
-    """Every key of every document, each in a bundle of its own."""
-    num_docs, num_bands = band_keys.shape
-    keys = band_keys.reshape(-1)
-    return Selection(np.repeat(np.arange(num_docs), num_bands), keys, keys, np.ones(len(keys), np.int64))
-
-
-class GateIndex:
-    """A gate made ready to look up the keys of many documents."""
-
-    def __init__(self, gate: Gate) -> None:
-        self.gate = gate
-        self._may_hold = np.zeros(1 << INDEX_BITS, bool)
-        self._may_hold[_slots(gate.keys)] = True
-
-    def select(self, band_keys: Hashes) -> Selection:
-        """The kept keys of documents with these keys (n, bands), by document."""
-        rows, bands = np.nonzero(self._may_hold[_slots(band_keys)])
-        keys = band_keys[rows, bands]
-        at, is_kept = self.find(keys)
-        return Selection(rows[is_kept], keys[is_kept], self.gate.bundles[at], self.gate.num_groups[at])
-
-    def find(self, keys: Hashes) -> tuple[Ints, Bools]:
-        """Where the gate holds those keys that it does, and which these are."""
-        at = np.searchsorted(self.gate.keys, keys)
-        is_kept = np.zeros(len(keys), bool)
-        is_inside = at < len(self.gate.keys)
-        is_kept[is_inside] = self.gate.keys[at[is_inside]] == keys[is_inside]
-        return at[is_kept], is_kept
-
-
-class BloomGate:
-    """A gate of very many keys: a Bloom filter without bundles, and an exact table of the hot ones."""
-
-    def __init__(self, kept: BloomFilter, hot: Gate) -> None:
-        self.kept, self.hot = kept, hot
-        self._hot_index = GateIndex(hot)
-
-    @classmethod
-    def of(cls, gate: Gate) -> BloomGate:
-        """The same gate with some keys too many."""
-        kept = BloomFilter.sized_for(max(len(gate.keys), 1), FALSE_POSITIVE_RATE)
-        kept.add(gate.keys)
-        is_hot = gate.num_groups > 1
-        return cls(kept, Gate(gate.keys[is_hot], gate.bundles[is_hot], gate.num_groups[is_hot]))
-
-    def select(self, band_keys: Hashes) -> Selection:
-        """The kept keys of documents with these keys (n, bands), by document."""
-        rows, bands = np.nonzero(self.kept.contains(band_keys.reshape(-1)).reshape(band_keys.shape))
-        keys = band_keys[rows, bands]
-        bundles, num_groups = keys.copy(), np.ones(len(keys), np.int64)
-        at, is_hot = self._hot_index.find(keys)
-        bundles[is_hot], num_groups[is_hot] = self.hot.bundles[at], self.hot.num_groups[at]
-        return Selection(rows, keys, bundles, num_groups)
-
-
-def _slots(keys: Hashes) -> Ints:
-    return ((keys * GOLDEN) >> np.uint64(64 - INDEX_BITS)).astype(np.int64)
 
 
 def rank_among_equals(values: Hashes) -> Ints:
@@ -198,11 +153,11 @@ def _shared_buckets(band_keys: Hashes) -> _Buckets:
     return _Buckets(*map(np.concatenate, zip(*bands)))
 
 
-def _maximal(buckets: _Buckets, band_keys: Hashes) -> _Buckets:
-    """The buckets that lie in no other; of equal ones the one of the lowest band."""
-    if not len(buckets.keys):
-        return buckets
+def _is_maximal(buckets: _Buckets, band_keys: Hashes) -> Bools:
+    """Which buckets lie in no other; of equal ones the one of the lowest band does not."""
     starts, is_maximal = buckets.starts, np.ones(len(buckets.keys), bool)
+    if not len(starts):
+        return is_maximal
     for band in range(band_keys.shape[1]):
         bucket_sizes = np.ones(len(band_keys), np.int64)
         in_band = buckets.where(buckets.bands == band)
@@ -212,7 +167,7 @@ def _maximal(buckets: _Buckets, band_keys: Hashes) -> _Buckets:
         other_size = bucket_sizes[buckets.rows[starts]]
         is_larger = (other_size > buckets.counts) | ((other_size == buckets.counts) & (band < buckets.bands))
         is_maximal &= ~(lies_inside & is_larger)
-    return buckets.where(is_maximal)
+    return is_maximal
 
 
 def _bundles(buckets: _Buckets, is_first_of_text: Bools, max_bundle_docs: int) -> tuple[Hashes, Ints]:
@@ -225,7 +180,7 @@ def _bundles(buckets: _Buckets, is_first_of_text: Bools, max_bundle_docs: int) -
     root, bundles = roots[:num_buckets], buckets.keys.copy()
     np.minimum.at(bundles, root, buckets.keys)
     bundles = bundles[root]
-    bucket_docs = np.add.reduceat(is_first_of_text[buckets.rows], buckets.starts, dtype=np.int64)
+    bucket_docs = buckets.num_texts(is_first_of_text)
     bundle_docs = np.bincount(roots[num_buckets:], is_first_of_text, num_buckets + num_rows)[root].astype(np.int64)
     pairs_in_buckets = np.bincount(root, bucket_docs.astype(float) ** 2, num_buckets)[root]
     is_hot = bundle_docs > max_bundle_docs

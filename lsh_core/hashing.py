@@ -52,6 +52,15 @@ def mix64(values: Hashes) -> Hashes:
     return mixed
 
 
+def range_numbers(hashes: Hashes, num_ranges: int) -> Hashes:
+    """In which of equal ranges, fewer than 2**32, each hash lies.
+
+    >>> range_numbers(np.array([0, 2**62, 2**63, 2**64 - 1], np.uint64), 4).tolist()
+    [0, 1, 2, 3]
+    """
+    return (hashes >> HALF) * np.uint64(num_ranges) >> HALF
+
+
 def text_digest(text: bytes, num_bytes: int = 16) -> str:
     """The first ``num_bytes`` of a text's hash in hex: the id of a document that has none.
 

@@ -17,6 +17,10 @@ PAIR_BLOCK_SHINGLES = 1 << 18
 """Shingles of both sides of the pairs that are compared at a time."""
 
 
+LONG_SET = 500
+"""Sets of so many shingles are compared pair by pair: fast, once they outweigh the calls."""
+
+
 class ShingleSets(NamedTuple):
     """The distinct shingles of documents, ascending: row i is ``values[offsets[i]:offsets[i + 1]]``."""
 
@@ -65,6 +69,8 @@ def _distinct(parts: list[Hashes]) -> Hashes:
 
 def intersection_sizes(sets: ShingleSets, rows_a: Ints, rows_b: Ints) -> Ints:
     """How many shingles the sets of each pair (rows_a[i], rows_b[i]) share: (m,) int64."""
+    if len(sets.values) >= LONG_SET * len(sets.sizes):
+        return np.array([_num_shared(sets, a, b) for a, b in zip(rows_a.tolist(), rows_b.tolist())], np.int64)
     _, ranks = np.unique(sets.values, return_inverse=True)
     starts, sizes = sets.offsets[:-1], sets.sizes
     shared = np.empty(len(rows_a), np.int64)
@@ -79,6 +85,13 @@ def intersection_sizes(sets: ShingleSets, rows_a: Ints, rows_b: Ints) -> Ints:
         twice = keys[1:][keys[1:] == keys[:-1]]
         shared[first:end] = np.bincount(twice // max(len(ranks), 1), minlength=end - first)
     return shared
+
+
+def _num_shared(sets: ShingleSets, row_a: int, row_b: int) -> int:
+    values = np.concatenate([sets.values[sets.offsets[row] : sets.offsets[row + 1]] for row in (row_a, row_b)])
+    # Two ascending runs: the stable sort merges them in one pass.
+    values.sort(kind="stable")
+    return int(np.count_nonzero(values[1:] == values[:-1]))
 
 
 def similarities(sets: ShingleSets, rows_a: Ints, rows_b: Ints) -> npt.NDArray[np.float64]:

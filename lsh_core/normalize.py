@@ -95,8 +95,9 @@ def _normalize_any(text: str, settings: Settings, table: _TranslationTable) -> s
     text = _unicode_form(text, settings)
     if settings.case == "fold":
         text = _unicode_form(text.casefold(), settings)
-    text = text.translate(table)
-    return " ".join(text.split()) if settings.white_space == "collapse" else text
+    if settings.punctuation == "drop" or settings.white_space == "keep":
+        text = text.translate(table)
+    return " ".join(text.replace("\0", " ").split()) if settings.white_space == "collapse" else text
 
 
 def _unicode_form(text: str, settings: Settings) -> str:

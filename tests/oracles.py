@@ -150,6 +150,17 @@ def buckets(keys_of: Mapping[str, Collection[int]]) -> dict[int, list[str]]:
     return dict(documents)
 
 
+def maximal_buckets(members_of: Mapping[int, Iterable[Hashable]]) -> dict[int, set[Hashable]]:
+    """The buckets of two documents or more that lie in no other; of equal ones the first.
+
+    >>> sorted(maximal_buckets({1: "a", 2: "ab", 3: "ab", 4: "bcd", 5: "cd"}))
+    [2, 4]
+    """
+    firsts = {frozenset(members): key for key, members in reversed(list(members_of.items()))}
+    shared = {members: key for members, key in firsts.items() if len(members) > 1}
+    return {key: set(members) for members, key in shared.items() if not any(members < other for other in shared)}
+
+
 def bucket_pairs(bucket_counts: Sequence[int]) -> Iterator[tuple[int, int]]:
     """All pairs of rows inside each bucket, rows numbered bucket by bucket.
 

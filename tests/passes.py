@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from jobs.display import Display
-from jobs.gate_file import decode_lines, write_gate
+from jobs.gate_file import write_gate
 from jobs.job_runner import Run
 from jobs.mr_gate import MRGate
 from jobs.pipeline import find_pairs
@@ -26,6 +27,11 @@ def written(path: Path, lines: Iterable[bytes]) -> str:
     return str(path)
 
 
+def file_of(lines: Iterable[bytes]) -> io.BytesIO:
+    """Lines as a job writes them, in a file that can be read again."""
+    return io.BytesIO(b"".join(line + b"\n" for line in lines))
+
+
 def options_of(settings: Settings) -> list[str]:
     """The options that give a job these settings."""
     defaults, options = Settings(), []
@@ -40,7 +46,7 @@ def options_of(settings: Settings) -> list[str]:
 def write_gate_of(lines: Iterable[bytes], path: Path, settings: Settings, num_shards: int = 1) -> str:
     """Run the first pass by itself; its gate file."""
     output = run_job(MRGate, lines, *options_of(settings), "--num-shards", str(num_shards))
-    write_gate(path, *decode_lines(output.lines), settings)
+    write_gate(path, file_of(output.lines), settings)
     return str(path)
 
 

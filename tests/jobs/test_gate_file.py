@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import random
 import tempfile
@@ -14,11 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import jobs.gate_file
-from jobs.gate_file import BadGate, decode_lines, encode_gate, encode_repeated_ids, fingerprint, read_gate, write_gate
-from lsh_core.gate import BloomGate, Gate, GateIndex, Selection
-from lsh_core.hashing import Hashes, splitmix64
+from jobs import gate_file
+from jobs.gate_file import BadGate, decode_gate, decode_repeated_ids, encode_gate, read_gate, write_gate
+from lsh_core.banding import keys_of_texts
+from lsh_core.gate import Gate
+from lsh_core.hashing import Hashes, digest64, digests64, splitmix64
+from lsh_core.selection import Selection
 from lsh_core.settings import Settings
+from tests.passes import file_of
 from tests.strategies import uint64s
 
 OTHER_VALUES: dict[str, Any] = {
@@ -29,23 +33,47 @@ OTHER_VALUES: dict[str, Any] = {
 }
 
 NO_IDS = np.empty(0, np.uint64)
+DEFAULTS = Settings()
+TEXTS = [b"%d" % number for number in range(15)]
 
 
-def gate_of(numbers: dict[int, tuple[int, int]]) -> Gate:
-    """A gate of key -> (bundle, number of groups)."""
-    keys = sorted(numbers)
-    return Gate(np.array(keys, np.uint64), np.array([numbers[key][0] for key in keys], np.uint64),
-                np.array([numbers[key][1] for key in keys], np.int64))
+def gate_of(numbers: dict[int, tuple[int, int]], members: set[tuple[int, int]]) -> Gate:
+    """A gate of key -> (bundle, number of groups) and of (digest of text, key)."""
+    keys, bundles, num_groups = np.array([(key, *numbers[key]) for key in sorted(numbers)], np.uint64).reshape(-1, 3).T
+    return Gate(keys, bundles, num_groups.astype(np.int64), *np.array(sorted(members), np.uint64).reshape(-1, 2).T)
 
 
-gates = st.dictionaries(uint64s, st.tuples(uint64s, st.integers(1, 5)), max_size=20).map(gate_of)
+@st.composite
+def gates(draw: Any) -> Gate:
+    """Any keys; those that have groups are had by some of the texts "0" to "9"."""
+    numbers = draw(st.dictionaries(uint64s, st.tuples(uint64s, st.integers(0, 5)), max_size=20))
+    kept = [key for key, (_, num_groups) in numbers.items() if num_groups]
+    members = st.tuples(st.sampled_from(TEXTS[:10]).map(digest64), st.sampled_from(kept or [0]))
+    return gate_of(numbers, draw(st.sets(members, max_size=30 if kept else 0)))
+
+
 id_lists = st.sets(uint64s, max_size=5).map(lambda ids: np.array(sorted(ids), np.uint64))
 
 
 def big_gate(num_keys: int) -> Gate:
-    """Some numbers of 64 bits as keys, the last tenth of them hot."""
+    """Some numbers of 64 bits as keys, the last tenth of them hot, each that of one text."""
     keys = np.sort(splitmix64(5, num_keys))
-    return Gate(keys, keys[::-1].copy(), np.where(np.arange(num_keys) < num_keys * 9 // 10, 1, 4))
+    num_groups = np.where(np.arange(num_keys) < num_keys * 9 // 10, 1, 4)
+    return Gate(keys, keys[::-1].copy(), num_groups, np.sort(splitmix64(6, num_keys)), keys)
+
+
+def lines_of(gate: Gate, ids: Hashes = NO_IDS) -> list[bytes]:
+    """The output of the job that makes this gate."""
+    return [*encode_gate(gate), *gate_file.encode_repeated_ids(ids)]
+
+
+def write(path: Path, gate: Gate, ids: Hashes = NO_IDS, settings: Settings = DEFAULTS) -> None:
+    write_gate(path, file_of(lines_of(gate, ids)), settings)
+
+
+def header_of(path: Path) -> dict[str, Any]:
+    header: dict[str, Any] = json.loads(path.read_bytes().partition(b"\n")[0])
+    return header
 
 
 def assert_same(found: Gate, expected: Gate) -> None:
@@ -54,76 +82,91 @@ def assert_same(found: Gate, expected: Gate) -> None:
         assert np.array_equal(found_column, expected_column)
 
 
-def as_dict(selection: Selection) -> dict[tuple[int, int], tuple[int, int]]:
-    """(row, key) -> (bundle, number of groups)"""
-    rows, keys, bundles, num_groups = (column.tolist() for column in selection)
-    assert len(set(zip(rows, keys))) == len(keys)
-    return dict(zip(zip(rows, keys), zip(bundles, num_groups)))
+def entries(selection: Selection) -> list[tuple[int, int, int, int]]:
+    """(row, key, bundle, number of groups), found to be by row."""
+    found = list(zip(*(column.tolist() for column in selection)))
+    assert np.array_equal(selection.rows, np.sort(selection.rows)) and len(set(found)) == len(found)
+    return found
+
+
+# Lines
 
 
 def test_empty(tmp_path: Path) -> None:
-    empty = gate_of({})
-    assert list(encode_gate(empty)) == list(encode_repeated_ids(NO_IDS)) == []
-    gate, ids = decode_lines([])
-    assert_same(gate, empty)
+    empty = gate_of({}, set())
+    assert lines_of(empty) == []
+    assert_same(decode_gate(io.BytesIO()), empty)
+    ids = decode_repeated_ids(io.BytesIO())
     assert ids.dtype == np.uint64 and len(ids) == 0
-    write_gate(tmp_path / "gate", empty, NO_IDS, Settings())
-    select, ids = read_gate(str(tmp_path / "gate"), Settings())
-    assert as_dict(select(np.array([[1, 2], [3, 4]], np.uint64))) == {} and ids.tolist() == []
-    assert as_dict(select(np.empty((0, 2), np.uint64))) == {}
+    write(tmp_path / "gate", empty)
+    select, ids = read_gate(str(tmp_path / "gate"), DEFAULTS)
+    assert entries(select(TEXTS)) == entries(select([])) == ids.tolist() == []
 
 
-@given(gates, id_lists, st.integers(1, 9), st.randoms(use_true_random=False))
+@given(gates(), id_lists, st.integers(3, 20), st.randoms(use_true_random=False))
 def test_lines_in_any_order_give_the_gate_back(
-    gate: Gate, ids: Hashes, keys_of_line: int, choose: random.Random
+    gate: Gate, ids: Hashes, numbers_of_line: int, choose: random.Random
 ) -> None:
     with pytest.MonkeyPatch.context() as patches:
-        patches.setattr(jobs.gate_file, "KEYS_OF_LINE", keys_of_line)
-        lines = [*encode_gate(gate), *encode_repeated_ids(ids)]
-    assert len(lines) == -(-len(gate.keys) // keys_of_line) - (-len(ids) // keys_of_line)
+        patches.setattr(gate_file, "NUMBERS_OF_LINE", numbers_of_line)
+        lines = lines_of(gate, ids)
+    sizes = [(len(gate.keys), numbers_of_line // 3), (len(gate.member_texts), numbers_of_line // 2),
+             (len(ids), numbers_of_line)]
+    assert len(lines) == sum(-(-num_rows // rows_of_line) for num_rows, rows_of_line in sizes)
     assert all(line.isascii() and not set(line) & set(b"\r\n\t") for line in lines)
     choose.shuffle(lines)
-    found, found_ids = decode_lines(line + b"\n" for line in lines)
-    assert_same(found, gate)
-    assert found_ids.tolist() == ids.tolist()
+    assert_same(decode_gate(file_of(lines)), gate)
+    assert decode_repeated_ids(file_of(lines)).tolist() == ids.tolist()
 
 
 def test_no_line_is_above_a_mebibyte() -> None:
-    lines = [*encode_gate(big_gate(100_000)), *encode_repeated_ids(big_gate(100_000).keys)]
-    assert len(lines) == 8 and max(map(len, lines)) < 1 << 20
-    assert_same(decode_lines(lines)[0], big_gate(100_000))
+    gate = big_gate(100_000)
+    lines = lines_of(gate, gate.keys)
+    assert len(lines) == 4 + 3 + 2 and max(map(len, lines)) < 1 << 20
+    assert_same(decode_gate(file_of(lines)), gate)
 
 
-@given(gates, id_lists, st.lists(st.tuples(uint64s, uint64s), max_size=9))
-def test_a_file_gives_the_gate_back(gate: Gate, ids: Hashes, others: list[tuple[int, int]]) -> None:
+@pytest.mark.parametrize("max_members", [50, 49, 0])
+def test_of_too_many_members_only_the_number_is_written(max_members: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate_file, "MAX_MEMBERS", max_members)
+    keys, members = encode_gate(big_gate(50))
+    assert (members == b"members 50 ") == (max_members < 50)
+    assert_same(decode_gate(file_of([keys])), big_gate(50)._replace(member_texts=NO_IDS, member_keys=NO_IDS))
+
+
+# Files
+
+
+@given(gates(), id_lists, st.lists(st.sampled_from(TEXTS), max_size=15))
+def test_a_file_gives_the_gate_back(gate: Gate, ids: Hashes, texts: list[bytes]) -> None:
     settings = Settings(threshold=0.7, stop_words=("the", "é"), num_buckets=2**64 - 1)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "gate"
-        write_gate(path, gate, ids, settings)
+        write(path, gate, ids, settings)
         select, found_ids = read_gate(str(path), settings)
     assert found_ids.dtype == np.uint64 and found_ids.tolist() == ids.tolist()
-    band_keys = np.array([*others, *zip(gate.keys.tolist(), gate.keys.tolist()[::-1])], np.uint64).reshape(-1, 2)
-    kept = dict(zip(gate.keys.tolist(), zip(gate.bundles.tolist(), gate.num_groups.tolist())))
-    found = select(band_keys)
-    assert np.array_equal(found.rows, np.sort(found.rows))
-    assert sorted(zip(*(column.tolist() for column in found))) == sorted(
-        (row, key, *kept[key]) for row, keys in enumerate(band_keys.tolist()) for key in keys if key in kept)
+    where = dict(zip(gate.keys.tolist(), zip(gate.bundles.tolist(), gate.num_groups.tolist())))
+    members = list(zip(gate.member_texts.tolist(), gate.member_keys.tolist()))
+    assert sorted(entries(select(texts))) == sorted(
+        (row, key, *where[key]) for row, text in enumerate(texts) for member, key in members
+        if member == digest64(text))
 
 
-@pytest.mark.parametrize("max_array_keys", [10**6, 0], ids=["array", "Bloom filter"])
+@pytest.mark.parametrize("max_members", [10**6, 0], ids=["table", "Bloom filter"])
 def test_a_file_that_is_cut_short_is_refused(
-    max_array_keys: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    max_members: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs.gate_file, "MAX_ARRAY_KEYS", max_array_keys)
+    monkeypatch.setattr(gate_file, "MAX_MEMBERS", max_members)
     path = tmp_path / "gate"
-    write_gate(path, big_gate(20), np.array([1, 2], np.uint64), Settings())
+    write(path, big_gate(20), np.array([1, 2], np.uint64))
     content = path.read_bytes()
-    assert len(read_gate(str(path), Settings()).repeated_ids) == 2
+    assert len(read_gate(str(path), DEFAULTS).repeated_ids) == 2
+    assert (header_of(path)["filter_bytes"] > 0) == (max_members == 0)
     start = content.index(b"\n") + 1
     for end in [0, 1, start - 2, *range(start, len(content) - 1, 7), len(content) - 1]:
         path.write_bytes(content[:end])
         with pytest.raises(BadGate, match=r"gate is not a gate file" if end < start else r"gate is cut short"):
-            read_gate(str(path), Settings())
+            read_gate(str(path), DEFAULTS)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +180,7 @@ def test_other_files_are_refused(content: bytes, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", OTHER_VALUES)
 def test_another_setting_is_refused_by_name(name: str, tmp_path: Path) -> None:
     path = str(tmp_path / "gate")
-    write_gate(Path(path), big_gate(3), NO_IDS, Settings())
+    write(Path(path), big_gate(3))
     with pytest.raises(BadGate, match=f"gate was made with other settings: {name}$"):
         read_gate(path, dataclasses.replace(Settings(), **{name: OTHER_VALUES[name]}))
 
@@ -145,43 +188,58 @@ def test_another_setting_is_refused_by_name(name: str, tmp_path: Path) -> None:
 def test_all_settings_that_differ_are_named(tmp_path: Path) -> None:
     assert {*OTHER_VALUES, "bands", "rows"} == {field.name for field in dataclasses.fields(Settings)}
     path = str(tmp_path / "gate")
-    write_gate(Path(path), big_gate(3), NO_IDS, Settings(bands=3, rows=4, seed=9))
+    write(Path(path), big_gate(3), NO_IDS, Settings(bands=3, rows=4, seed=9))
     with pytest.raises(BadGate, match=r"other settings: bands, rows, seed$"):
         read_gate(path, Settings())
 
 
-@pytest.mark.parametrize(("name", "value"), [("scheme", 0), ("version", 99), ("unidata", "5.2.0"), ("scheme", None)])
+@pytest.mark.parametrize(("name", "value"), [("scheme", 0), ("version", 1), ("version", 99), ("scheme", None)])
 def test_a_gate_of_other_code_is_refused(name: str, value: Any, tmp_path: Path) -> None:
     path = tmp_path / "gate"
-    write_gate(path, big_gate(3), NO_IDS, Settings())
+    write(path, big_gate(3))
     header, _, content = path.read_bytes().partition(b"\n")
     path.write_bytes(json.dumps({**json.loads(header), name: value}).encode() + b"\n" + content)
-    own_value = fingerprint(Settings())[name]
+    own_value = gate_file.fingerprint(Settings())[name]
     with pytest.raises(BadGate, match=f"gate was made with {name} {value}, this run has {own_value}"):
         read_gate(str(path), Settings())
 
 
-def test_very_many_keys_become_a_bloom_filter_that_loses_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs.gate_file, "MAX_ARRAY_KEYS", 19_999)
-    gate, path = big_gate(20_000), tmp_path / "gate"
-    write_gate(path, gate, np.array([7], np.uint64), Settings())
-    assert path.stat().st_size < 24 * len(gate.keys) / 3
-    select, ids = read_gate(str(path), Settings())
+# Bloom filters
+
+
+def test_very_many_members_become_a_filter_that_loses_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings(bands=4, rows=3, shingle="word:1")
+    texts, others = ([b"%s%d" % (letter, number) for number in range(5000)] for letter in (b"a", b"b"))
+    keys = keys_of_texts(texts, settings)
+    order, num_keys = np.argsort(keys.reshape(-1)), keys.size
+    # Of twenty keys one is hot and kept, and one is hot and not.
+    num_groups = np.where(np.arange(num_keys) % 20 == 0, 4, np.where(np.arange(num_keys) % 20 == 1, 0, 1))
+    ascending = keys.reshape(-1)[order]
+    gate = Gate(ascending, ascending[::-1].copy(), num_groups, np.repeat(digests64(texts), 4)[order], ascending)
+    monkeypatch.setattr(gate_file, "MAX_MEMBERS", num_keys - 1)
+    path = tmp_path / "gate"
+    write(path, gate, np.array([7], np.uint64), settings)
+    assert 0 < path.stat().st_size < 24 * num_keys / 3
+    select, ids = read_gate(str(path), settings)
     assert ids.tolist() == [7]
-    others = splitmix64(77, 20_000)
-    found = as_dict(select(np.stack([gate.keys, others], axis=1)))
+    found = {(row, key): where for row, key, *where in entries(select([*texts, *others]))}
     # Hot keys keep bundle and groups, the others are bundles of their own.
-    for row, (key, bundle, num_groups) in enumerate(zip(*(column.tolist() for column in gate))):
-        assert found.pop((row, key)) == ((bundle, num_groups) if num_groups > 1 else (key, 1))
-    assert all(value == (key, 1) for (_, key), value in found.items())
-    assert 0 < len(found) < 0.02 * len(others)
+    row_of = dict(zip(keys.reshape(-1).tolist(), np.repeat(np.arange(5000), 4).tolist()))
+    for key, bundle, groups in zip(*(column.tolist() for column in gate[:3])):
+        if groups:
+            assert found.pop((row_of[key], key)) == ([bundle, groups] if groups > 1 else [key, 1])
+    assert all(row >= 5000 and where == [key, 1] for (row, key), where in found.items())
+    assert 0 < len(found) < 0.02 * num_keys
 
 
-@pytest.mark.parametrize(("num_keys", "kind"), [(5, GateIndex), (6, BloomGate)])
-def test_the_form_is_chosen_by_the_number_of_keys(
-    num_keys: int, kind: type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("sizes", "has_filter"), [
+    ([5], False), ([6], True), ([2, 3], False), ([3, 3], True), ([6, 1], True), ([1, 6, 6], True), ([], False)])
+def test_the_form_is_chosen_by_the_number_of_members_of_all_shards(
+    sizes: list[int], has_filter: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs.gate_file, "MAX_ARRAY_KEYS", 5)
-    write_gate(tmp_path / "gate", big_gate(num_keys), NO_IDS, Settings())
-    select: Any = read_gate(str(tmp_path / "gate"), Settings()).select
-    assert isinstance(select.__self__, kind)
+    monkeypatch.setattr(gate_file, "MAX_MEMBERS", 5)
+    lines = [line for size in sizes for line in encode_gate(big_gate(size))]
+    write_gate(tmp_path / "gate", file_of(lines), DEFAULTS)
+    header = header_of(tmp_path / "gate")
+    assert (header["filter_bytes"] > 0) == has_filter
+    assert header["num_rows"][3] == (0 if has_filter else sum(sizes))

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 import pytest
 from hypothesis import given, settings
@@ -16,12 +16,12 @@ import jobs.bundles
 import jobs.gate_file
 import jobs.mr_pairs
 import jobs.pipeline
-from jobs.gate_file import BadGate, decode_lines, write_gate
+from jobs.gate_file import BadGate, write_gate
 from jobs.links import join_forests
 from jobs.mr_pairs import MRPairs
 from lsh_core.settings import Settings
 from tests.helpers import DATA, json_lines, made_up_documents, run_command, run_job
-from tests.passes import options_of, run_passes, write_gate_of
+from tests.passes import file_of, options_of, run_passes, write_gate_of
 from tests.strategies import batches, near_duplicates
 
 LOOSE = Settings(threshold=0.3, shingle="char:2", recall=0.9)
@@ -30,28 +30,38 @@ LOOSE = Settings(threshold=0.3, shingle="char:2", recall=0.9)
 class Variant(NamedTuple):
     """How the gate is made, and what a bundle may hold."""
 
-    max_array_keys: int = jobs.gate_file.MAX_ARRAY_KEYS
-    shard_bytes: int = jobs.pipeline.GATE_SHARD_BYTES
+    max_members: int = jobs.gate_file.MAX_MEMBERS
+    false_positive_rate: float = jobs.gate_file.FALSE_POSITIVE_RATE
+    num_shards: Callable[[int], int] = lambda num_bands: 1
     max_bucket_docs: int = LOOSE.max_bucket_docs
 
     @contextmanager
     def patched(self) -> Iterator[None]:
         with pytest.MonkeyPatch.context() as patches:
-            patches.setattr(jobs.gate_file, "MAX_ARRAY_KEYS", self.max_array_keys)
-            patches.setattr(jobs.pipeline, "GATE_SHARD_BYTES", self.shard_bytes)
+            patches.setattr(jobs.gate_file, "MAX_MEMBERS", self.max_members)
+            patches.setattr(jobs.gate_file, "FALSE_POSITIVE_RATE", self.false_positive_rate)
+            patches.setattr(jobs.pipeline, "num_gate_shards", lambda _, num_bands: self.num_shards(num_bands))
             yield
 
 
-BLOOM, EVERY_BAND = {"max_array_keys": 0}, {"shard_bytes": 1}
+# Members are withheld, so that keys are looked up in a filter; a poor one says yes to most others too.
+BLOOM: dict[str, Any] = {"max_members": 0}
+POOR_BLOOM: dict[str, Any] = {"max_members": 0, "false_positive_rate": 0.9}
+FEW_SHARDS: dict[str, Any] = {"num_shards": lambda num_bands: 3}
+SHARDS_OF_BANDS: dict[str, Any] = {"num_shards": lambda num_bands: 3 * num_bands}
 VARIANTS = {
-    "array": Variant(),
+    "table": Variant(),
     "Bloom filter": Variant(**BLOOM),
-    "some shards": Variant(shard_bytes=5000),
-    "a shard a band": Variant(**EVERY_BAND),
+    "poor Bloom filter": Variant(**POOR_BLOOM),
+    "few shards": Variant(**FEW_SHARDS),
+    "a shard a band": Variant(num_shards=lambda num_bands: num_bands),
+    "several shards a band": Variant(**SHARDS_OF_BANDS),
+    "members withheld by some shards": Variant(max_members=12, **FEW_SHARDS),
     "two texts are hot": Variant(max_bucket_docs=2),
     "hot in a Bloom filter": Variant(**BLOOM, max_bucket_docs=2),
-    "hot in shards": Variant(shard_bytes=5000, max_bucket_docs=2),
-    "all at once": Variant(**BLOOM, **EVERY_BAND, max_bucket_docs=3),
+    "hot in a poor Bloom filter": Variant(**POOR_BLOOM, max_bucket_docs=2),
+    "hot in shards": Variant(**FEW_SHARDS, max_bucket_docs=2),
+    "all at once": Variant(**POOR_BLOOM, **SHARDS_OF_BANDS, max_bucket_docs=3),
 }
 
 
@@ -92,7 +102,7 @@ def lines_of_corpora(draw: Any) -> list[bytes]:
     return draw(st.permutations(lines))
 
 
-@pytest.mark.parametrize("name", ["array", "all at once"])
+@pytest.mark.parametrize("name", ["table", "all at once"])
 def test_empty(name: str) -> None:
     assert gated_answer([], Settings(), VARIANTS[name]) == plain_answer([], Settings()) == ([], [], (0, 0))
 
@@ -135,7 +145,9 @@ def made_up() -> tuple[list[bytes], Answer]:
     return lines, answer
 
 
-@pytest.mark.parametrize("name", ["array", "Bloom filter", "a shard a band", "two texts are hot", "all at once"])
+@pytest.mark.parametrize("name", [
+    "table", "Bloom filter", "poor Bloom filter", "a shard a band", "two texts are hot", "hot in a poor Bloom filter",
+    "all at once"])
 def test_the_gate_does_not_show_in_many_documents(name: str, made_up: tuple[list[bytes], Answer]) -> None:
     lines, answer = made_up
     assert gated_answer(lines, Settings(threshold=0.6), VARIANTS[name]) == answer
@@ -165,7 +177,7 @@ def test_the_scripts_work_one_after_the_other(start: tuple[str, ...], tmp_path: 
     script = [[part.format(name) for part in start] for name in ("gate", "pairs")]
     outcome = run_command(sys.executable, *script[0], *options)
     assert outcome.exit_code == 0, outcome.stderr
-    write_gate(tmp_path / "gate", *decode_lines(outcome.stdout.encode().splitlines()), Settings(threshold=0.6))
+    write_gate(tmp_path / "gate", file_of(outcome.stdout.encode().splitlines()), Settings(threshold=0.6))
     outcome = run_command(sys.executable, *script[1], *options, "--gate", tmp_path / "gate")
     assert outcome.exit_code == 0, outcome.stderr
     expected = run_job(MRPairs, [], "--threshold", "0.6", str(DATA / "articles.jsonl")).lines

@@ -7,14 +7,14 @@ from math import comb
 
 import pytest
 
-from jobs.gate_file import decode_lines
+from jobs.gate_file import decode_gate
 from jobs.mr_gate import MRGate
 from jobs.mr_pairs import HotBucket, MRPairs, _reducer_keys
 from jobs.records import BundlePart
 from lsh_core.settings import Settings
 from tests.helpers import json_lines, pairs_of_lines, run_job
 from tests.oracles import brute_force_pairs
-from tests.passes import options_of, run_passes
+from tests.passes import file_of, options_of, run_passes
 
 TEXT = "the quick brown fox jumps over the lazy dog " * 3
 TEMPLATE = "dear {} we are glad to tell you that your order {} of {} has left our house in {} by {} today yours truly"
@@ -46,14 +46,14 @@ def test_without_a_gate_a_hot_bucket_stops_the_job() -> None:
 def test_equal_texts_make_no_bucket_hot() -> None:
     lines = json_lines({**dict.fromkeys("abcdef", TEXT), "g": TEXT + "."})
     assert len(run_job(MRPairs, lines, "--max-bucket-docs", "2").pairs()) == comb(7, 2)
-    gate, _ = decode_lines(run_job(MRGate, lines, "--max-bucket-docs", "2").lines)
+    gate = decode_gate(file_of(run_job(MRGate, lines, "--max-bucket-docs", "2").lines))
     assert gate.num_groups.tolist() == [1]
 
 
 def test_thousands_of_one_template_give_the_pairs_of_brute_force() -> None:
     documents, settings = letters(2000), ONE_BUCKET.replace(max_bucket_docs=100)
     lines = json_lines(documents)
-    gate, _ = decode_lines(run_job(MRGate, lines, *options_of(settings)).lines)
+    gate = decode_gate(file_of(run_job(MRGate, lines, *options_of(settings)).lines))
     assert gate.num_groups.tolist() == [20]
     output = run_passes(lines, settings)
     assert output.report.counter("candidates") == comb(2000, 2)
@@ -94,7 +94,7 @@ def test_a_chain_of_small_buckets_is_taken_apart() -> None:
     words = [f"a{number} b{number} c{number} d{number}" for number in range(120)]
     documents = {f"d{number:03}": f"{words[number]} {words[number + 1]}" for number in range(119)}
     settings = Settings(threshold=0.3, bands=20, rows=1, shingle="word:1", max_bucket_docs=10)
-    gate, _ = decode_lines(run_job(MRGate, json_lines(documents), *options_of(settings)).lines)
+    gate = decode_gate(file_of(run_job(MRGate, json_lines(documents), *options_of(settings)).lines))
     assert gate.num_groups.tolist() == [1] * len(gate.keys) and len(set(gate.bundles.tolist())) == len(gate.keys)
     plain = run_job(MRPairs, json_lines(documents), *options_of(settings.replace(max_bucket_docs=4000)))
     assert run_passes(json_lines(documents), settings).lines == plain.lines != []

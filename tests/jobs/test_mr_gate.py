@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import jobs.gate_file
-from jobs.gate_file import decode_lines
+from jobs.gate_file import decode_gate, decode_repeated_ids
 from jobs.mr_gate import MRGate
 from jobs.records import decode_counts, unpack_numbers
 from lsh_core.banding import document_keys
@@ -23,7 +23,7 @@ from lsh_core.hashing import digest64
 from lsh_core.settings import Settings
 from tests.helpers import DATA, LOCAL, JobOutput, json_lines, made_up_documents, run_job
 from tests.oracles import buckets, normalize
-from tests.passes import options_of, written
+from tests.passes import file_of, options_of, written
 from tests.strategies import corpora
 
 FEW_BANDS = Settings(bands=5, rows=2, shingle="char:2")
@@ -66,7 +66,7 @@ def test_empty(num_shards: str) -> None:
     assert run_job(MRGate, [], "--num-shards", num_shards) == ([], {})
 
 
-@given(documents, st.lists(st.integers(0, 20), max_size=3), st.integers(1, 4), st.integers(1, 8))
+@given(documents, st.lists(st.integers(0, 20), max_size=3), st.integers(1, 4), st.integers(1, 16))
 @settings(max_examples=25)
 def test_documents_copies_and_repeated_ids_are_those_of_sets(
     documents: Documents, cuts: list[int], num_cores: int, num_shards: int
@@ -79,11 +79,11 @@ def test_documents_copies_and_repeated_ids_are_those_of_sets(
     counts = {name: output.counts.get(name, 0) for name in ("documents", "copies", "repeated_ids", "rejected", "lines")}
     assert counts == {"documents": len(distinct), "copies": len(documents) - len(distinct),
                       "repeated_ids": len(repeated), "rejected": len(bad), "lines": len(documents) + len(bad)}
-    _, digests = decode_lines(output.lines)
+    digests = decode_repeated_ids(file_of(output.lines))
     assert digests.tolist() == sorted(digest64(doc_id.encode()) for doc_id in repeated)
 
 
-@given(corpora, st.lists(st.integers(0, 20), max_size=3), st.integers(1, 4), st.integers(1, 8))
+@given(corpora, st.lists(st.integers(0, 20), max_size=3), st.integers(1, 4), st.integers(1, 16))
 @settings(max_examples=20)
 def test_documents_that_share_a_key_share_one_that_is_kept(
     texts: list[str], cuts: list[int], num_cores: int, num_shards: int
@@ -92,9 +92,14 @@ def test_documents_that_share_a_key_share_one_that_is_kept(
     keys_of = {doc_id: set(document_keys(text, FEW_BANDS).tolist()) for doc_id, text in documents.items()}
     options = ("--num-shards", str(num_shards))
     output = run_split(json_lines(documents), cuts, num_cores, *options)
-    kept = set(decode_lines(output.lines)[0].keys.tolist())
+    gate = decode_gate(file_of(output.lines))
+    kept = set(gate.keys.tolist())
     shared = {key for key, members in buckets(keys_of).items() if len(members) > 1}
-    assert kept <= shared
+    assert kept <= shared and gate.num_groups.all()
+    # It tells of each text its kept keys.
+    assert list(zip(gate.member_texts.tolist(), gate.member_keys.tolist())) == sorted({
+        (digest64(normalize(documents[doc_id]).encode()), key)
+        for doc_id, keys in keys_of.items() for key in keys & kept})
     for a, b in combinations(keys_of, 2):
         assert bool(keys_of[a] & keys_of[b]) == bool(keys_of[a] & keys_of[b] & kept)
     # The gate does not tell how its input was cut.
@@ -103,8 +108,9 @@ def test_documents_that_share_a_key_share_one_that_is_kept(
 
 def test_one_key_is_kept_for_equal_texts() -> None:
     output = run_job(MRGate, json_lines(dict.fromkeys("abcdefg", "some text")))
-    gate, _ = decode_lines(output.lines)
+    gate = decode_gate(file_of(output.lines))
     assert len(gate.keys) == 1 and gate.keys.tolist() == gate.bundles.tolist() and gate.num_groups.tolist() == [1]
+    assert (gate.member_texts.tolist(), gate.member_keys.tolist()) == ([digest64(b"some text")], gate.keys.tolist())
 
 
 def test_without_ids_equal_texts_are_copies_and_never_repeated() -> None:
@@ -113,12 +119,12 @@ def test_without_ids_equal_texts_are_copies_and_never_repeated() -> None:
 
 
 def test_lines_are_cut_and_are_ascii() -> None:
-    num_texts = jobs.gate_file.KEYS_OF_LINE + 2000
+    num_texts = jobs.gate_file.NUMBERS_OF_LINE // 3 + 2000
     # Each text twice keeps a key of its own; each id stands for two texts.
     lines = [b"%d\t%d" % (number, (number + shift) % num_texts) for number in range(num_texts) for shift in (0, 1)]
     output = run_job(MRGate, lines, "--format", "tsv", "--shingle", "word:1", "--bands", "1", "--rows", "3")
-    gate, repeated = decode_lines(output.lines)
-    assert len(gate.keys) == len(repeated) == output.counts["repeated_ids"] == num_texts
+    gate, repeated = decode_gate(file_of(output.lines)), decode_repeated_ids(file_of(output.lines))
+    assert len(gate.keys) == len(gate.member_texts) == len(repeated) == output.counts["repeated_ids"] == num_texts
     assert len(output.lines) == 4 and all(line.isascii() for line in output.lines)
     assert 900_000 < max(map(len, output.lines)) < 1 << 20
 
@@ -126,37 +132,45 @@ def test_lines_are_cut_and_are_ascii() -> None:
 def test_the_number_of_lines_does_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = lines_of([*made_up_documents(200).items(), ("d00001", "x"), ("d00002", "x"), ("d00003", "x")])
     whole = run_job(MRGate, lines)
-    monkeypatch.setattr(jobs.gate_file, "KEYS_OF_LINE", 2)
+    monkeypatch.setattr(jobs.gate_file, "NUMBERS_OF_LINE", 3)
     cut = run_job(MRGate, lines)
-    assert len(whole.lines) == 2 < len(cut.lines) and cut.counts == whole.counts
-    for found, expected in zip((*decode_lines(cut.lines)[0], decode_lines(cut.lines)[1]),
-                               (*decode_lines(whole.lines)[0], decode_lines(whole.lines)[1])):
+    assert len(whole.lines) == 3 < len(cut.lines) and cut.counts == whole.counts
+    cut_file, whole_file = file_of(cut.lines), file_of(whole.lines)
+    for found, expected in zip((*decode_gate(cut_file), decode_repeated_ids(cut_file)),
+                               (*decode_gate(whole_file), decode_repeated_ids(whole_file))):
         assert np.array_equal(found, expected) and len(found)
 
 
-@pytest.mark.parametrize(("num_bands", "num_shards"), [(5, 1), (5, 3), (5, 9), (400, 1), (400, 7)])
-def test_records_are_packed_tables_below_a_megabyte(num_bands: int, num_shards: int) -> None:
-    options = ("--bands", str(num_bands), "--rows", "1", "--num-shards", str(num_shards))
+@pytest.mark.parametrize(("num_bands", "num_shards", "num_ranges"), [
+    (5, 1, 1), (5, 3, 1), (5, 5, 1), (5, 6, 2), (5, 21, 5), (400, 1, 1), (400, 7, 1)])
+def test_records_are_packed_tables_below_a_megabyte(num_bands: int, num_shards: int, num_ranges: int) -> None:
+    settings = Settings(bands=num_bands, rows=1)
     documents = {f"d{number}": f"text {number}" for number in range(1000)}
-    records, counts = map_lines(json_lines(documents), *options)
+    records, counts = map_lines(json_lines(documents), *options_of(settings), "--num-shards", str(num_shards))
     assert max(map(len, records)) < 1 << 20
     assert counts["shuffle_bytes"] == sum(len(record) + 1 for record in records)
-    tables = defaultdict(list)
+    found = defaultdict(list)
     for record in records:
         shard, _, packed = record.partition(b"\t")
-        tables[int(shard)].append(unpack_numbers(packed))
-    assert sorted(tables) == list(range(min(num_bands, num_shards)))
-    keys = np.stack([document_keys(text, Settings(bands=num_bands, rows=1)) for text in documents.values()])
-    digests = np.array([[digest64(text.encode()), digest64(doc_id.encode())] for doc_id, text in documents.items()],
-                       np.uint64)
-    for shard, pieces in tables.items():
-        expected = np.hstack([digests[:, : 1 if shard else 2], keys[:, shard::num_shards]])
-        assert np.array_equal(np.concatenate(pieces), expected.reshape(-1))
+        found[shard].append(unpack_numbers(packed))
+    keys = np.stack([document_keys(text, settings) for text in documents.values()])
+    texts, doc_ids = (np.array([[digest64(word.encode())] for word in words], np.uint64)
+                      for words in (documents.values(), documents))
+    tables = {b"ids": np.hstack([doc_ids, texts])}
+    for first_band in range(min(num_shards, num_bands)):
+        tables[b"keys%04d" % first_band] = np.hstack([keys[:, first_band::num_shards], texts])
+    # Rows go to ranges of equal size by their first number.
+    expected = {b"%b/%04d" % (name, number): table[(table[:, 0] >> np.uint64(32)) * np.uint64(num_ranges)
+                                                   >> np.uint64(32) == number]
+                for name, table in tables.items() for number in range(num_ranges)}
+    assert sorted(found) == sorted(expected)
+    assert all(np.array_equal(np.concatenate(pieces), expected[shard].reshape(-1)) for shard, pieces in found.items())
 
 
 def test_many_bands_are_cut_into_several_records() -> None:
     lines = json_lines({str(number): f"text {number}" for number in range(1000)})
-    assert len(map_lines(lines, "--bands", "400", "--rows", "1")[0]) > 1
+    records, _ = map_lines(lines, "--bands", "400", "--rows", "1")
+    assert sum(record.startswith(b"keys0000/0000\t") for record in records) > 1
 
 
 def test_local_gives_what_inline_gives() -> None:

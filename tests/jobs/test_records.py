@@ -76,16 +76,23 @@ def test_numbers_of_64_bits_come_back_from_a_table(numbers: list[int]) -> None:
     assert found.dtype == np.uint64 and found.tolist() == numbers + numbers[::-1]
 
 
-@given(keys, st.integers(0, 3), st.integers(1, 20))
-def test_tables_come_back_from_records_of_any_size(numbers: list[int], num_more: int, numbers_of_record: int) -> None:
+@given(keys, st.integers(0, 3), st.integers(1, 20), st.integers(1, 5))
+def test_tables_come_back_from_records_of_any_size(
+    numbers: list[int], num_more: int, numbers_of_record: int, num_ranges: int
+) -> None:
     column = np.array(numbers, np.uint64)
     more = np.array([numbers] * num_more, np.uint64).reshape(num_more, len(numbers)).T + np.uint64(1)
     with pytest.MonkeyPatch.context() as patches:
         patches.setattr(jobs.records, "NUMBERS_OF_RECORD", numbers_of_record)
-        records = list(pack_table([column, more]))
-    table = unpack_table(records, 1 + num_more)
-    assert table.dtype == np.uint64 and np.array_equal(table, np.column_stack([column, more]))
-    assert all(len(unpack_numbers(record)) <= max(numbers_of_record, 1 + num_more) for record in records)
+        records = list(pack_table([column, more], num_ranges))
+    # A row goes to the range of its first number.
+    range_of = (column >> np.uint64(32)) * np.uint64(num_ranges) >> np.uint64(32)
+    for number in range(num_ranges):
+        table = unpack_table([record for found, record in records if found == number], 1 + num_more)
+        expected = np.column_stack([column, more])[range_of == number]
+        assert table.dtype == np.uint64 and np.array_equal(table, expected)
+    assert {number for number, _ in records} == set(range_of.tolist())
+    assert all(len(unpack_numbers(record)) <= max(numbers_of_record, 1 + num_more) for _, record in records)
 
 
 @given(ids, keys, keys, st.binary().filter(lambda text: not set(text) & set(b"\t\r\n")))

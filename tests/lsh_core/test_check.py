@@ -116,6 +116,14 @@ def test_small_bundles_together_are_checked_as_by_sets(many, shingle):
     assert small(many, shingle) == slow_checks(many, shingle)
 
 
+@given(lists_of_bundles, shingle_choices, st.sampled_from([0, 1, 10**6]), st.sampled_from([0, 5, 10**6]))
+def test_pairs_compared_one_by_one_are_the_same(many, shingle, few_partners, long_text):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lsh_core.check.FEW_PARTNERS", few_partners)
+        patch.setattr("lsh_core.check.LONG_TEXT", long_text)
+        assert small(many, shingle) == slow_checks(many, shingle)
+
+
 @given(bundles(), shingle_choices, st.integers(1, 30))
 def test_a_large_bundle_is_checked_as_by_sets(bundle, shingle, strip_cells):
     expected = slow_check(bundle, shingle)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import combinations
+from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,16 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsh_core.gate import (
-    BloomGate,
-    Gate,
-    GateIndex,
-    build_gate,
-    no_gate,
-    possible_pairs,
-    rank_among_equals,
-    take_census,
-)
+from lsh_core.gate import Gate, build_gate, possible_pairs
 from tests import oracles
 from tests.strategies import uint64s
 
@@ -51,8 +42,15 @@ class Corpus(NamedTuple):
                 buckets.setdefault(keys[band], set()).add(doc)
         return buckets
 
+    @property
+    def text_digests(self) -> np.ndarray:
+        return np.array(self.texts, np.uint64)
+
+    def num_texts(self, docs: set[int]) -> int:
+        return len({self.texts[doc] for doc in docs})
+
     def gate(self, max_docs: int = 4) -> Gate:
-        return build_gate(self.band_keys, np.array(self.texts, np.uint64), max_docs)
+        return build_gate(self.band_keys, self.text_digests, max_docs)
 
 
 @st.composite
@@ -69,34 +67,39 @@ def corpora(draw: Any) -> Corpus:
 
 
 def as_dict(gate: Gate) -> Kept:
-    """The bundle and the number of groups of each kept key."""
-    keys, bundles, num_groups = (column.tolist() for column in gate)
-    assert [column.dtype for column in gate] == [np.uint64, np.uint64, np.int64]
+    """The bundle and the number of groups of each key."""
+    assert [column.dtype for column in gate] == [np.uint64, np.uint64, np.int64, np.uint64, np.uint64]
+    keys, bundles, num_groups = (column.tolist() for column in gate[:3])
     assert keys == sorted(set(keys)) and len(keys) == len(bundles) == len(num_groups)
     return dict(zip(keys, zip(bundles, num_groups)))
+
+
+def kept_keys(gate: Gate) -> list[int]:
+    return [key for key, (_, num_groups) in as_dict(gate).items() if num_groups]
+
+
+def members_of(gate: Gate) -> list[tuple[int, int]]:
+    """(text, key) of all members."""
+    assert len(gate.member_texts) == len(gate.member_keys)
+    return list(zip(gate.member_texts.tolist(), gate.member_keys.tolist()))
 
 
 # The same again, slowly
 
 
 def slow_gate(corpus: Corpus, max_docs: int, min_share: float = 0.1) -> Kept:
-    maximal = maximal_buckets(corpus.buckets)
+    maximal = oracles.maximal_buckets(corpus.buckets)
     kept: Kept = {}
     for bundle in bundles_of(maximal):
-        num_texts = {key: len({corpus.texts[doc] for doc in maximal[key]}) for key in bundle}
-        num_of_bundle = len({corpus.texts[doc] for key in bundle for doc in maximal[key]})
+        num_texts = {key: corpus.num_texts(maximal[key]) for key in bundle}
+        num_of_bundle = corpus.num_texts(set().union(*(maximal[key] for key in bundle)))
         share = sum(num**2 for num in num_texts.values()) / num_of_bundle**2
         is_chain = num_of_bundle > max_docs and share < min_share
         for key in bundle:
             num = num_texts[key] if is_chain else num_of_bundle
             kept[key] = (key if is_chain else min(bundle), (num + max_docs - 1) // max_docs)
-    return kept
-
-
-def maximal_buckets(buckets: dict[int, set[int]]) -> dict[int, set[int]]:
-    """The buckets of two documents or more that lie in no other; of equal ones the first."""
-    firsts = {frozenset(docs): key for key, docs in reversed(buckets.items()) if len(docs) > 1}
-    return {key: set(docs) for docs, key in firsts.items() if not any(docs < other for other in firsts)}
+    dropped = {key: docs for key, docs in corpus.buckets.items() if key not in kept}
+    return {**kept, **{key: (key, 0) for key, docs in dropped.items() if corpus.num_texts(docs) > max_docs}}
 
 
 def bundles_of(buckets: dict[int, set[int]]) -> list[set[int]]:
@@ -116,12 +119,28 @@ def test_a_gate_is_the_one_of_dicts_and_sets(corpus, max_docs, min_share):
         assert as_dict(corpus.gate(max_docs)) == slow_gate(corpus, max_docs, min_share)
 
 
+@given(corpora(), st.integers(1, 8))
+def test_members_are_the_texts_of_kept_buckets(corpus, max_docs):
+    maximal = oracles.maximal_buckets(corpus.buckets)
+    expected = {(corpus.texts[doc], key) for key, docs in maximal.items() for doc in docs}
+    assert members_of(corpus.gate(max_docs)) == sorted(expected)
+
+
+@given(corpora(), st.integers(1, 8))
+def test_a_key_of_no_groups_is_that_of_a_hot_bucket_inside_another(corpus, max_docs):
+    gate = as_dict(corpus.gate(max_docs))
+    for key, docs in corpus.buckets.items():
+        lies_inside = any(docs <= corpus.buckets[other] for other in gate if other != key and gate[other][1])
+        is_hot = corpus.num_texts(docs) > max_docs
+        assert (gate.get(key) == (key, 0)) == (is_hot and lies_inside)
+
+
 # What a gate keeps
 
 
 @given(corpora())
 def test_no_kept_bucket_lies_inside_another(corpus):
-    kept = [corpus.buckets[key] for key in as_dict(corpus.gate())]
+    kept = [corpus.buckets[key] for key in kept_keys(corpus.gate())]
     assert all(len(docs) > 1 for docs in kept)
     assert not any(one <= other or other <= one for one, other in combinations(kept, 2))
 
@@ -140,12 +159,14 @@ def test_a_bundle_has_the_name_of_its_smallest_key_and_no_document_of_another(co
 def test_a_gate_does_not_depend_on_the_order_of_documents(corpus, random):
     shuffled = corpus._replace(texts=random.sample(corpus.texts, len(corpus.texts)))
     assert as_dict(shuffled.gate()) == as_dict(corpus.gate())
+    assert members_of(shuffled.gate()) == members_of(corpus.gate())
 
 
 @given(corpora(), st.integers(2, 5))
 def test_any_number_of_equal_texts_tells_as_much_as_two(corpus, times):
     twice, more = (corpus._replace(texts=corpus.texts * number) for number in (2, times))
     assert as_dict(more.gate()) == as_dict(twice.gate())
+    assert members_of(more.gate()) == members_of(twice.gate())
 
 
 @pytest.mark.parametrize("num_docs", [0, 1, 3])
@@ -154,9 +175,7 @@ def test_without_company_nothing_is_kept(num_docs, num_bands):
     """No documents, one, or three of which no two share a key; no bands, as in a shard too many."""
     keys = np.arange(num_docs * num_bands, dtype=np.uint64).reshape(num_docs, num_bands)
     gate = build_gate(keys, np.arange(num_docs, dtype=np.uint64), 4)
-    assert as_dict(gate) == {}
-    for select in (GateIndex(gate).select, BloomGate.of(gate).select):
-        assert [column.tolist() for column in select(keys)] == [[], [], [], []]
+    assert (as_dict(gate), members_of(gate), possible_pairs(gate, np.arange(num_docs, dtype=np.uint64))) == ({}, [], 0)
 
 
 # Hot bundles
@@ -187,44 +206,25 @@ def test_a_chain_that_is_not_hot_stays_together():
     assert set(as_dict(ring(100).gate(99)).values()) != {(0, 1)}
 
 
-# Ranks
+# Possible pairs
 
 
-@given(st.lists(st.one_of(st.integers(0, 4), uint64s), max_size=30))
-def test_a_rank_is_the_number_of_equal_values_before(values):
-    ranks = rank_among_equals(np.array(values, np.uint64))
-    assert ranks.dtype == np.int64
-    assert ranks.tolist() == [values[:i].count(value) for i, value in enumerate(values)]
+@given(corpora(), st.integers(1, 8))
+def test_possible_pairs_are_those_of_whole_bundles(corpus, max_docs):
+    docs_of_bundle: dict[int, set[int]] = {}
+    for key, (bundle, num_groups) in slow_gate(corpus, max_docs).items():
+        if num_groups:
+            docs_of_bundle.setdefault(bundle, set()).update(corpus.buckets[key])
+    expected = sum(comb(len(docs), 2) for docs in docs_of_bundle.values())
+    assert possible_pairs(corpus.gate(max_docs), corpus.text_digests) == expected
 
 
-# The census
-
-
-@given(st.lists(st.tuples(st.one_of(st.integers(0, 4), uint64s), st.integers(0, 2)), max_size=30))
-def test_a_census_tells_copies_from_ids_of_several_texts(lines):
-    ids, texts = (np.array([line[i] for line in lines], np.uint64) for i in (0, 1))
-    num_documents, num_copies, repeated_ids = take_census(ids, texts)
-    assert (num_documents, num_copies) == (len(set(lines)), len(lines) - len(set(lines)))
-    assert repeated_ids.dtype == np.uint64
-    num_texts = Counter(doc_id for doc_id, _ in set(lines))
-    assert repeated_ids.tolist() == sorted(doc_id for doc_id, num in num_texts.items() if num > 1)
-
-
-# Without a gate
-
-
-@given(corpora())
-def test_without_a_gate_each_key_is_its_own_bundle(corpus):
-    rows, keys, bundles, num_groups = no_gate(corpus.band_keys)
-    expected = [(row, key) for row, row_keys in enumerate(corpus.keys) for key in row_keys]
-    assert list(zip(rows.tolist(), keys.tolist())) == expected
-    assert bundles.tolist() == keys.tolist()
-    assert num_groups.tolist() == [1] * len(expected)
-
-
-def test_possible_pairs_are_those_of_whole_bundles() -> None:
+def test_possible_pairs_of_a_small_example():
     keys = np.array([[1, 10], [1, 20], [2, 20], [3, 30], [3, 40], [5, 50]], np.uint64)
-    gate = build_gate(keys, np.arange(6, dtype=np.uint64), 100)
+    texts = np.arange(6, dtype=np.uint64)
+    gate = build_gate(keys, texts, 100)
     # Documents 0, 1 and 2 are one bundle, 3 and 4 another, 5 is alone.
-    assert possible_pairs(gate, keys) == 3 + 1
-    assert possible_pairs(build_gate(keys[5:], np.arange(1, dtype=np.uint64), 100), keys[5:]) == 0
+    assert possible_pairs(gate, texts) == 3 + 1
+    # Two more documents with the text of document 3, as the gate's input has them, or not.
+    assert possible_pairs(gate, np.append(texts, [3, 3]).astype(np.uint64)) == 3 + 6
+    assert possible_pairs(build_gate(keys[5:], texts[5:], 100), texts[5:]) == 0

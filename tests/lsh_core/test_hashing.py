@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsh_core import Settings, document_keys, shingle_blocks, signature
-from lsh_core.hashing import SCHEME, digest64, mix64, scramble, splitmix64, text_digest
+from lsh_core.hashing import SCHEME, digest64, mix64, range_numbers, scramble, splitmix64, text_digest
 from tests import oracles
 from tests.strategies import uint64s
 
@@ -150,3 +150,10 @@ def test_each_output_bit_of_mix64_depends_on_each_input_bit():
 @given(st.binary(max_size=40), st.integers(1, 64))
 def test_digest_is_the_beginning_of_blake2b(text, num_bytes):
     assert text_digest(text, num_bytes) == hashlib.blake2b(text).digest()[:num_bytes].hex()
+
+
+@given(st.lists(uint64s, max_size=20), st.one_of(st.integers(1, 9), st.integers(1, 2**32 - 1)))
+def test_ranges_are_in_order_and_of_equal_size(hashes, num_ranges):
+    numbers = range_numbers(np.array(sorted(hashes), np.uint64), num_ranges).tolist()
+    assert numbers == [(value >> 32) * num_ranges >> 32 for value in sorted(hashes)]
+    assert numbers == sorted(numbers) and all(0 <= number < num_ranges for number in numbers)

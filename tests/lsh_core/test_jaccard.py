@@ -44,10 +44,11 @@ def test_intersections_are_those_of_python_sets(families):
     assert found.tolist() == [len(one & other) for one, other in every_pair(families)]
 
 
-@given(families_of_sets, st.integers(1, 25))
-def test_blocks_do_not_change_intersections(families, limit):
+@given(families_of_sets, st.integers(1, 25), st.sampled_from([0, 1, 3, 10**9]))
+def test_blocks_and_long_sets_do_not_change_intersections(families, limit, long_set):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(import_module("lsh_core.jaccard"), "PAIR_BLOCK_SHINGLES", limit)
+        patch.setattr(import_module("lsh_core.jaccard"), "LONG_SET", long_set)
         found = intersection_sizes(as_sets(families), *all_rows(families))
     assert found.tolist() == [len(one & other) for one, other in every_pair(families)]
 
