@@ -27,7 +27,7 @@ COUNTER_BITS = 26
 """Shingles are counted in so many places; a few that share one only seem less rare than they are."""
 
 MAX_PAIRS = 1 << 22
-NUM_SETS_KEPT = 1000
+NUM_SETS_KEPT = 10_000
 
 
 def exact_pairs(texts: list[str], threshold: float = THRESHOLD) -> Iterator[Match]:

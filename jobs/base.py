@@ -6,7 +6,8 @@ import dataclasses
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Optional
+from typing import Any, BinaryIO, Optional
+from unicodedata import unidata_version
 from zlib import crc32
 
 from jobs.lean_mrjob import BytesProtocol, BytesValueProtocol, MRJob
@@ -17,10 +18,12 @@ from lsh_core.settings import CHOICES, Settings
 from lsh_core.stop_words import ENGLISH_STOP_WORDS
 
 BATCH_BYTES = 1 << 20
-LINE_BYTES = 100
-"""What a line counts for besides its own bytes, so that a batch of short ones is bounded too."""
+BATCH_LINES = 10_000
 
 COUNTER_GROUP = "lookalike"
+UNICODE_VERSION = f"unicode {unidata_version}"
+"""Normalization depends on it: the counter of lines that were read with this Python's tables."""
+
 Record = tuple[Optional[bytes], bytes]
 
 
@@ -93,7 +96,8 @@ class LookalikeJob(MRJob):
     def read_batch(self, lines: list[bytes]) -> DocumentBatch:
         """Documents of a batch of lines, with the rejected ones counted by reason."""
         batch = read_documents(lines, self.settings)
-        self.count({"lines": len(lines), "rejected": len(batch.rejected), "input_sum": input_sum(batch)})
+        self.count({"lines": len(lines), "rejected": len(batch.rejected), "input_sum": input_sum(batch),
+                    UNICODE_VERSION: len(lines)})
         self.count(Counter("rejected: " + error.reason for _, error in batch.rejected))
         return batch
 
@@ -101,14 +105,27 @@ class LookalikeJob(MRJob):
 class BatchMapJob(LookalikeJob):
     """A job whose mapper sees a batch of lines at a time: give it ``map_batch``."""
 
+    def run_mapper(self, step_num: int = 0) -> None:
+        """As mrjob's, which would hand over line by line at a third of a mapper's time."""
+        if self.options.args:
+            super().run_mapper(step_num)
+            return
+        _, write_line = self._wrap_protocols(step_num, "mapper")
+        self.mapper_init()
+        for lines in line_batches(self.stdin):
+            for key, value in self.map_batch(lines):
+                write_line(key, value)
+        for key, value in self.mapper_final():
+            write_line(key, value)
+
     def mapper_init(self) -> None:
         self._lines: list[bytes] = []
         self._num_bytes = 0
 
     def mapper(self, _: None, line: bytes) -> Iterator[Record]:
         self._lines.append(line)
-        self._num_bytes += len(line) + LINE_BYTES
-        if self._num_bytes > BATCH_BYTES:
+        self._num_bytes += len(line)
+        if self._num_bytes > BATCH_BYTES or len(self._lines) == BATCH_LINES:
             yield from self._flush()
 
     def mapper_final(self) -> Iterator[Record]:
@@ -123,6 +140,19 @@ class BatchMapJob(LookalikeJob):
 
     def map_batch(self, lines: list[bytes]) -> Iterable[Record]:
         raise NotImplementedError
+
+
+def line_batches(file: BinaryIO) -> Iterator[list[bytes]]:
+    """All lines, ended by LF, CR or CRLF, in batches of bounded size.
+
+    >>> import io
+    >>> list(line_batches(io.BytesIO(b"a\\r\\nb\\rc")))
+    [[b'a', b'b', b'c']]
+    """
+    while block := file.read(BATCH_BYTES):
+        lines = (block + file.readline()).splitlines()
+        for first in range(0, len(lines), BATCH_LINES):
+            yield lines[first : first + BATCH_LINES]
 
 
 def input_sum(batch: DocumentBatch) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import shutil
 import time
 from collections import Counter
@@ -18,8 +19,9 @@ from jobs.errors import InputError, JobFailed
 from jobs.input_files import is_uri
 from jobs.lean_mrjob import HERE, StepFailedException
 from jobs.readers import Source, total_bytes
-from jobs.records import decode_counts
+from jobs.records import COUNTS_PREFIX, decode_counts
 from jobs.run_report import StepReport
+from jobs.warm_tasks import WarmTasks
 from lsh_core.settings import Settings
 
 RUNNERS = ("inline", "local", "hadoop", "spark", "emr")
@@ -27,6 +29,7 @@ INLINE_BYTES = 4 * 2**20
 """Smaller inputs run in one process: starting others would take longer."""
 
 LARGE_BYTES = 2**30
+BLOCK_BYTES = 2**20
 COPIES_ON_DISK = 4
 """Temporary bytes of a local run for each byte of input: its splits, and what is shuffled, three times."""
 
@@ -65,7 +68,15 @@ class JobRunner:
                       "--local-tmp-dir", str(tmp_dir), "--settings", str(settings_path), "--counts"]
         if self.runner in HERE and run.cores:
             self._args += ["--num-cores", str(run.cores)]
+        self._warm_tasks = WarmTasks(run.cores or os.cpu_count() or 1) if self.runner == "local" else None
         _quiet_mrjob(run.verbose)
+
+    def __enter__(self) -> JobRunner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._warm_tasks:
+            self._warm_tasks.close()
 
     def run(self, job_class: Any, name: str, output: Path, *args: str) -> StepReport:
         """Run one job to the end; its lines go to ``output``, its counts into the report."""
@@ -73,18 +84,14 @@ class JobRunner:
         counts: Counter[str] = Counter()
         job = job_class([*self._args, *args, *(source.path for source in self.sources)])
         with self.display.step(name) as listener, job.make_runner() as runner:
-            runner.task_listener = listener
+            runner.task_listener, runner.warm_tasks = listener, self._warm_tasks
             try:
                 runner.run()
             except StepFailedException as error:
                 raise JobFailed(_failure(name, runner, error)) from error
             with open(output, "wb") as file:
-                for line in _lines(runner.cat_output()):
-                    found = decode_counts(line)
-                    if found is None:
-                        file.write(line)
-                    else:
-                        counts.update(found)
+                for lines in _blocks_of_lines(runner.cat_output()):
+                    file.writelines(_without_counts(lines, counts))
         return StepReport(name, time.monotonic() - started, dict(counts))
 
     def warn_of_space(self) -> None:
@@ -107,15 +114,29 @@ def _failure(name: str, runner: Any, error: Exception) -> str:
     return f"{name}: {said[-1].partition(': ')[2] or said[-1]}" if said else f"{name}: {error}"
 
 
-def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Lines with their ends, from chunks that may end anywhere."""
-    rest = b""
+def _blocks_of_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Large blocks of whole lines, from chunks that may end anywhere."""
+    block = bytearray()
     for chunk in chunks:
-        *lines, rest = (rest + chunk).split(b"\n")
-        for line in lines:
+        block += chunk
+        if len(block) > BLOCK_BYTES:
+            lines, newline, block = block.rpartition(b"\n")
+            yield bytes(lines + newline)
+    if block:
+        yield bytes(block) if block.endswith(b"\n") else bytes(block) + b"\n"
+
+
+def _without_counts(lines: bytes, counts: Counter[str]) -> Iterator[bytes]:
+    """The lines but those of counts, which are added up."""
+    if COUNTS_PREFIX not in lines:
+        yield lines
+        return
+    for line in lines.split(b"\n")[:-1]:
+        found = decode_counts(line)
+        if found is None:
             yield line + b"\n"
-    if rest:
-        yield rest + b"\n"
+        else:
+            counts.update(found)
 
 
 def _quiet_mrjob(verbose: bool) -> None:

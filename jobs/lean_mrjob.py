@@ -16,6 +16,7 @@ CR or CRLF. ``MRJob`` here does as they do.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import shlex
@@ -26,9 +27,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3
+"""Names of malloc.h."""
+
 
 def prepare_numpy() -> None:
     """Tell numpy, before it is imported, how to be fast in a task."""
+    _keep_freed_memory()
     # One thread: the tasks themselves are what runs in parallel.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # On AMD's Zen 3 and 4 (family 25) numpy sorts three times as fast with AVX2 as with AVX-512, whose
@@ -38,10 +43,21 @@ def prepare_numpy() -> None:
             os.environ.setdefault("NPY_DISABLE_CPU_FEATURES", "X86_V4 AVX512_SKX")
 
 
+def _keep_freed_memory() -> None:
+    """Where the C library is glibc, let arrays of some megabytes be made again of the memory of former ones.
+
+    It would give that back to the system and take it anew, page by page, which takes a third of a reducer's time.
+    """
+    with suppress(OSError, AttributeError):
+        mallopt = ctypes.CDLL(None).mallopt
+        for parameter, num_bytes in ((M_TRIM_THRESHOLD, 1 << 28), (M_MMAP_THRESHOLD, 1 << 25), (M_TOP_PAD, 1 << 24)):
+            mallopt(parameter, num_bytes)
+
+
 prepare_numpy()
 
 
-IS_TASK = bool({"--mapper", "--reducer", "--combiner"} & set(sys.argv))
+IS_TASK = bool({"--mapper", "--reducer", "--combiner", "--task-server"} & set(sys.argv))
 
 
 class LooseVersion:

@@ -9,11 +9,14 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
+from typing import BinaryIO
 
 from jobs.errors import OutputError
 
 SORT_MEMORY = "200M"
+CHUNK_BYTES = 1 << 20
 
 
 def check_output_folder(folder: Path) -> None:
@@ -52,15 +55,26 @@ def _umask() -> int:
     return mask
 
 
-def sorted_lines(path: Path, tmp_dir: Path) -> Iterator[bytes]:
-    """The lines of a file in byte order, sorted outside of this process in bounded memory."""
+@contextmanager
+def sorted_lines(path: Path, tmp_dir: Path) -> Iterator[BinaryIO]:
+    """The lines of a file in byte order, to be read to the end, sorted outside of this process in bounded memory."""
     command = ["sort", "-S", SORT_MEMORY, "-T", str(tmp_dir), str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "LC_ALL": "C"}) as process:
-        assert process.stdout is not None
+        assert isinstance(process.stdout, BufferedReader)
         try:
-            yield from process.stdout
+            yield process.stdout
         except BaseException:
             process.kill()
             raise
     if process.returncode:
         raise OutputError(f"sort ended with code {process.returncode}: is there space in {tmp_dir}?")
+
+
+def write_sorted(unsorted: Path, path: Path, tmp_dir: Path) -> int:
+    """Write the lines of a file in byte order to another; how many there are."""
+    num_lines = 0
+    with sorted_lines(unsorted, tmp_dir) as lines, open(path, "wb") as file:
+        while chunk := lines.read(CHUNK_BYTES):
+            file.write(chunk)
+            num_lines += chunk.count(b"\n")
+    return num_lines

@@ -13,13 +13,13 @@ from typing import Optional
 
 from jobs.display import Display
 from jobs.errors import InputError, JobFailed, OutputError
-from jobs.gate_file import decode_lines, write_gate
+from jobs.gate_file import write_gate
 from jobs.job_runner import JobRunner, Run
 from jobs.links import join_forests
 from jobs.mr_gate import MRGate
 from jobs.mr_pairs import MRPairs
 from jobs.mr_rejects import MRRejects
-from jobs.outputs import check_output_folder, complete_folder, sorted_lines
+from jobs.outputs import check_output_folder, complete_folder, write_sorted
 from jobs.readers import open_inputs
 from jobs.rejected import placed, sortable, write_rejected
 from jobs.run_report import RunReport, StepReport
@@ -40,10 +40,9 @@ def find_pairs(run: Run, settings: Settings, display: Display) -> RunReport:
     _check_named_paths(run)
     with private_folder(run.tmp) as tmp_dir:
         sources = open_inputs(run.inputs, settings, tmp_dir)
-        jobs = JobRunner(run, settings, sources, tmp_dir, display)
-        report = RunReport(jobs.runner, run.command, settings, [source.name for source in sources], jobs.num_bytes)
-        jobs.warn_of_space()
-        with complete_folder(run.out) as folder:
+        with JobRunner(run, settings, sources, tmp_dir, display) as jobs, complete_folder(run.out) as folder:
+            report = RunReport(jobs.runner, run.command, settings, [source.name for source in sources], jobs.num_bytes)
+            jobs.warn_of_space()
             gate = _make_gate(jobs, report)
             _check_input(jobs, report, run, gate)
             _warn_of_pairs(report, run, display)
@@ -77,12 +76,18 @@ def _check_named_paths(run: Run) -> None:
 def _make_gate(jobs: JobRunner, report: RunReport) -> Path:
     """Run the first pass and write its side file."""
     lines, path = jobs.tmp_dir / "gate-lines", jobs.tmp_dir / "gate"
-    bands, _ = jobs.settings.banding
-    num_shards = min(bands, 1 + jobs.num_bytes * bands // GATE_SHARD_BYTES)
+    num_shards = num_gate_shards(jobs.num_bytes, jobs.settings.banding[0])
     report.steps.append(jobs.run(MRGate, "gate", lines, "--num-shards", str(num_shards)))
     with open(lines, "rb") as file:
-        write_gate(path, *decode_lines(file), jobs.settings)
+        write_gate(path, file, jobs.settings)
     return path
+
+
+def num_gate_shards(num_bytes: int, num_bands: int) -> int:
+    """So many that no reducer of the gate gets too much."""
+    num_shards = 1 + num_bytes * num_bands // GATE_SHARD_BYTES
+    # A part of one band takes a digest for each key, not for many.
+    return num_shards if num_shards <= num_bands else 2 * num_shards
 
 
 def _check_input(jobs: JobRunner, report: RunReport, run: Run, gate: Path) -> None:
@@ -90,6 +95,7 @@ def _check_input(jobs: JobRunner, report: RunReport, run: Run, gate: Path) -> No
     read, told = report.counter("lines"), sum(map(report.counter, ("documents", "copies", "rejected")))
     if read != told:
         raise JobFailed(f"{read} lines were read, but {told} are accounted for: this is a defect, please report it")
+    _check_same_unicode(report)
     if run.strict and report.counter("rejected"):
         _find_rejects(jobs, jobs.tmp_dir / "strict.jsonl", num_shown=0)
         _stop(jobs.tmp_dir / "strict.jsonl", f"--strict stops at the first of {report.counter('rejected')} such lines")
@@ -125,12 +131,21 @@ def _run_pairs(jobs: JobRunner, report: RunReport, run: Run, gate: Path, folder:
         joined = jobs.tmp_dir / "links"
         with open(lines, "rb") as pieces, open(joined, "wb") as file:
             file.writelines(line + b"\n" for line in join_forests(pieces))
-        report.num_links = _write_sorted(joined, folder / "links.jsonl", jobs.tmp_dir)
+        report.num_links = write_sorted(joined, folder / "links.jsonl", jobs.tmp_dir)
     else:
-        report.num_pairs = _write_sorted(lines, folder / "pairs.jsonl", jobs.tmp_dir)
+        report.num_pairs = write_sorted(lines, folder / "pairs.jsonl", jobs.tmp_dir)
+
+
+def _check_same_unicode(report: RunReport) -> None:
+    """Texts of two tasks are normalized alike only by the same tables."""
+    versions = {name for step in report.steps for name in step.counters if name.startswith("unicode ")}
+    if len(versions) > 1:
+        raise JobFailed(f"tasks ran with different tables of Unicode ({', '.join(sorted(versions))}): "
+                        "let all of them use the same version of Python")
 
 
 def _check_same_input(report: RunReport) -> None:
+    _check_same_unicode(report)
     sums = {(step.counters.get("lines"), step.counters.get("input_sum")) for step in report.steps}
     if len(sums) > 1:
         raise JobFailed(INPUT_CHANGED)
@@ -153,12 +168,3 @@ def _find_rejects(jobs: JobRunner, path: Path, *args: str, num_shown: int = NUM_
     if num_shown and num_records > num_shown:
         jobs.display.note(f"... and {num_records - num_shown:,} more")
     return step
-
-
-def _write_sorted(unsorted: Path, path: Path, tmp_dir: Path) -> int:
-    num_lines = 0
-    with open(path, "wb") as file:
-        for line in sorted_lines(unsorted, tmp_dir):
-            file.write(line)
-            num_lines += 1
-    return num_lines

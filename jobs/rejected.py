@@ -26,18 +26,19 @@ def sortable(lines: Iterable[bytes], sources: Sequence[Source]) -> Iterator[byte
 
 def placed(path: Path, sources: Sequence[Source], tmp_dir: Path) -> Iterator[dict[str, Any]]:
     """Sorted records of ``rejected.jsonl`` from a file of sortable lines."""
-    split, lines_before = (-1, -1), 0
-    for line in sorted_lines(path, tmp_dir):
-        key, _, record = line.partition(b"\t")
-        found = json.loads(record)
-        number, start = int(key.split()[0]), found.pop("start")
-        file, line_in_split = found.pop("file"), found.pop("line_in_split")
-        if number == len(sources):
-            yield {"place": file or "input", **found}
-            continue
-        if split != (number, start):
-            split, lines_before = (number, start), count_lines(Path(sources[number].path), start)
-        yield {"place": sources[number].place(lines_before + line_in_split), **found}
+    with sorted_lines(path, tmp_dir) as lines:
+        split, lines_before = (-1, -1), 0
+        for line in lines:
+            key, _, record = line.partition(b"\t")
+            found = json.loads(record)
+            number, start = int(key.split()[0]), found.pop("start")
+            file, line_in_split = found.pop("file"), found.pop("line_in_split")
+            if number == len(sources):
+                yield {"place": file or "input", **found}
+                continue
+            if split != (number, start):
+                split, lines_before = (number, start), count_lines(Path(sources[number].path), start)
+            yield {"place": sources[number].place(lines_before + line_in_split), **found}
 
 
 def count_lines(path: Path, num_bytes: int) -> int:

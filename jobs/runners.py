@@ -14,6 +14,7 @@ import bz2
 import gzip
 import os
 import subprocess
+import sys
 import threading
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,16 +25,17 @@ from typing import Any, BinaryIO, Callable, Optional
 
 from jobs.errors import InputError
 from jobs.lean_mrjob import StepFailedException, stand_ins
+from jobs.splits import CHUNK_BYTES, copied_ranges, line_ranges
+from jobs.warm_tasks import WarmTasks
 
 with stand_ins():
-    import mrjob.sim
+    from mrjob.cat import is_compressed
     from mrjob.inline import InlineMRJobRunner
     from mrjob.local import LocalMRJobRunner, _TaskFailedException
 
 TaskListener = Callable[[str, int, int], None]
 """Called with the stage (map, sort or reduce), the tasks done and the tasks in all."""
 
-CHUNK_BYTES = 1 << 20
 TASK_BYTES = 1 << 26
 
 
@@ -47,14 +49,37 @@ def unpacked(file: BinaryIO, path: str) -> Iterator[bytes]:
         raise InputError(f"cannot read {path}: {error}") from error
 
 
-mrjob.sim.decompress = unpacked
-
-
-class _TellsProgress:
-    """Runner mixin that calls ``task_listener``, if there is one, after each task."""
+class _Simulated:
+    """What both runners share: input that is cut in large pieces, and a ``task_listener`` that is told of tasks."""
 
     task_listener: Optional[TaskListener] = None
     _stage = "map"
+
+    def _split_mapper_input(self: Any, input_paths: Iterable[str], step_num: int) -> list[dict[str, Any]]:
+        paths, splits = list(input_paths), []
+        pieces, piece_bytes = self._yield_split_fileobjs("mapper", step_num), self._piece_bytes(paths)
+        for path in paths:
+            with open(path, "rb") as file:
+                if is_compressed(path):
+                    with next(pieces) as piece:
+                        piece.writelines(unpacked(file, path))
+                    splits.append({"file": path, "start": 0, "length": os.path.getsize(path)})
+                else:
+                    splits += [{"file": path, "start": start, "length": end - start}
+                               for start, end in copied_ranges(file, line_ranges(file, piece_bytes), pieces)]
+        return splits
+
+    def _split_reducer_input(self: Any, step_num: int) -> int:
+        path = self._sorted_reducer_input_path(step_num)
+        pieces = self._yield_split_fileobjs("reducer", step_num)
+        with open(path, "rb") as file:
+            ranges = line_ranges(file, self._piece_bytes([path]), by_key=True)
+            return sum(1 for _ in copied_ranges(file, ranges, pieces))
+
+    def _piece_bytes(self: Any, paths: Sequence[str]) -> int:
+        """What a task gets: a share for each core, but not too much."""
+        num_bytes = sum(map(os.path.getsize, paths))
+        return int(-(-num_bytes // max(self._num_cores(), num_bytes // TASK_BYTES)))
 
     def _tell(self, done: int, total: int) -> None:
         if self.task_listener:
@@ -69,7 +94,7 @@ class _TellsProgress:
         super()._run_reducers(*args)  # type: ignore[misc]
 
 
-class InlineRunner(_TellsProgress, InlineMRJobRunner):  # type: ignore[misc]
+class InlineRunner(_Simulated, InlineMRJobRunner):  # type: ignore[misc]
     """All tasks in this process, one after another."""
 
     def _run_multiple(self, funcs: Iterable[Callable[[], None]], num_processes: Optional[int] = None) -> None:
@@ -80,12 +105,7 @@ class InlineRunner(_TellsProgress, InlineMRJobRunner):  # type: ignore[misc]
         self._tell(len(tasks), len(tasks))
 
 
-def _num_tasks(num_bytes: int, num_cores: int) -> int:
-    """One a core, since each takes time to start; more where each would have much to do."""
-    return max(num_cores, num_bytes // TASK_BYTES)
-
-
-class LocalRunner(_TellsProgress, LocalMRJobRunner):  # type: ignore[misc]
+class LocalRunner(_Simulated, LocalMRJobRunner):  # type: ignore[misc]
     """A process a task, as many at a time as there are cores."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -94,6 +114,7 @@ class LocalRunner(_TellsProgress, LocalMRJobRunner):  # type: ignore[misc]
         self._lock = threading.Lock()
         self._is_stopped = False
         self.failed_task_stderr = ""
+        self.warm_tasks: Optional[WarmTasks] = None
 
     def _run_multiple(self, funcs: Iterable[Callable[[], None]], num_processes: Optional[int] = None) -> None:
         tasks = list(funcs)
@@ -108,19 +129,13 @@ class LocalRunner(_TellsProgress, LocalMRJobRunner):  # type: ignore[misc]
                 self._stop_tasks()
                 raise
 
-    # mrjob asks for a number of tasks and makes twice as many.
-
-    def _num_mappers(self, step_num: int) -> float:
-        return _num_tasks(sum(map(os.path.getsize, self._input_paths_for_step(step_num))), self._num_cores()) / 2
-
-    def _num_reducers(self, step_num: int) -> float:
-        return _num_tasks(os.path.getsize(self._sorted_reducer_input_path(step_num)), self._num_cores()) / 2
-
     def _stop_tasks(self) -> None:
         with self._lock:
             self._is_stopped = True
             for process in self._live_tasks:
                 process.kill()
+            if self.warm_tasks:
+                self.warm_tasks.kill()
 
     def _invoke_task_func(self, task_type: str, step_num: int, task_num: int) -> Callable[..., None]:
         def failure(code: int) -> Exception:
@@ -128,7 +143,17 @@ class LocalRunner(_TellsProgress, LocalMRJobRunner):  # type: ignore[misc]
                 f"task ended with code {code}", step_num, self._num_steps(), task_type=task_type, task_num=task_num)
             return error
 
-        return partial(self._run_process, self._substep_args(step_num, task_type), failure)
+        args = self._substep_args(step_num, task_type)
+        if self.warm_tasks and args[0] == sys.executable and not self._cmdenv():
+            return partial(self._run_warm, self.warm_tasks, args[1:], failure)
+        return partial(self._run_process, args, failure)
+
+    def _run_warm(
+        self, warm_tasks: WarmTasks, args: list[str], failure: Callable[[int], Exception], *circumstances: Any,
+    ) -> None:
+        returncode = 0 if self._is_stopped else warm_tasks.run(args, *circumstances)
+        if returncode:
+            raise failure(returncode)
 
     def _sort_input_func(self) -> Callable[[Sequence[str], str], None]:
         return self._sort_files

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -149,15 +149,24 @@ def tree(folder: Path) -> list[str]:
 
 def session_commands(session_id: int) -> dict[int, str]:
     """Command lines of the processes of a session that have not ended, by process id."""
-    commands = {}
+    return {process_id: command for process_id, session, command, _ in _processes() if session == session_id}
+
+
+def commands_with(variable: str) -> dict[int, str]:
+    """Command lines of the processes that had NAME=value in their environment when they started, by process id."""
+    return {process_id: command for process_id, _, command, variables in _processes() if variable in variables}
+
+
+def _processes() -> Iterator[tuple[int, int, str, list[str]]]:
+    """Id, session, command line and environment of all processes that have not ended."""
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             state, _, _, session = (folder / "stat").read_text().rpartition(")")[2].split()[:4]
-            if int(session) == session_id and state not in "ZX":
-                commands[int(folder.name)] = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            command, variables = ((folder / name).read_text(errors="replace") for name in ("cmdline", "environ"))
         except OSError:
-            continue  # it has ended meanwhile
-    return commands
+            continue  # it has ended meanwhile, or is none of ours
+        if state not in "ZX":
+            yield int(folder.name), int(session), command.replace("\0", " "), variables.split("\0")
 
 
 # Documents

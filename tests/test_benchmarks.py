@@ -233,8 +233,14 @@ def test_the_cases_of_growth():
     assert [case.sample_options for case in cases] == [
         ("--docs", 10), ("--docs", 100), ("--docs", 100_000, "--template", 3000),
         ("--docs", 100_000, "--template", 30_000, "--equal", 20_000)]
-    assert [case.pairs_options for case in cases] == [(), (), (), ("--links",)]
+    assert [(case.is_links, case.has_truth) for case in cases] == [(False, False), (False, False), (False, True),
+                                                                   (True, False)]
     assert len(growth.cases_of([10], 0)) == 1
+
+
+def test_components_of_pairs():
+    pairs = [("a", "b"), ("c", "d"), ("e", "f"), ("d", "b"), ("a", "c"), ("x", "y")]
+    assert growth.components(pairs) == {frozenset("abcd"), frozenset("ef"), frozenset("xy")}
 
 
 def test_the_program_imports_no_peer():

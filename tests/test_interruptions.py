@@ -8,16 +8,18 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Callable
 
 import pytest
 
-from tests.helpers import COMMAND, REPOSITORY, json_lines, made_up_documents, session_commands, tree
+from tests.helpers import COMMAND, REPOSITORY, commands_with, json_lines, made_up_documents, tree
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to find processes")
 
-DEADLINE_SECONDS = 60
+DEADLINE_SECONDS, MOMENT_SECONDS = 60, 2
+MARK = "LOOKALIKE_TEST_RUN"
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +32,15 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def hot_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Documents that are all alike, so that a reducer has much to do."""
+    path = tmp_path_factory.mktemp("corpus") / "hot.jsonl"
+    (text,) = made_up_documents(1, num_words=60).values()
+    path.write_bytes(b"\n".join(json_lines({f"d{number}": f"{text} {number}" for number in range(2500)})))
+    return path
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder that holds an empty one for temporary files, and nothing else."""
@@ -38,26 +49,45 @@ def folder(tmp_path: Path) -> Path:
 
 
 def start(corpus: Path, folder: Path, *options: str, **popen: Any) -> subprocess.Popen[str]:
-    """A run with -r local, in a session of its own."""
+    """A run with -r local, in a session of its own, whose processes can be told by their environment."""
     command = [*COMMAND, "pairs", corpus, "--out", folder / "out", "--tmp", folder / "tmp", "-r", "local",
                "--cores", "2"]
     return subprocess.Popen([*map(str, command), *options], start_new_session=True, cwd=REPOSITORY, text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, **popen)
+                            env={**os.environ, MARK: str(folder)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            **popen)
 
 
-def wait_for_command(run: subprocess.Popen[str], part: str) -> None:
-    """Wait until a process of the run's session has this in its command line."""
+def commands_of(folder: Path) -> dict[int, str]:
+    """Command lines of a run's processes, by process id."""
+    return commands_with(f"{MARK}={folder}")
+
+
+def has_task(folder: Path, kind: str) -> bool:
+    """Whether a mapper, or a reducer, of the run is at work: it reads a file of that kind."""
+    for process_id in commands_of(folder):
+        with suppress(OSError):  # it has ended meanwhile
+            if f"/{kind}/" in os.readlink(f"/proc/{process_id}/fd/0"):
+                return True
+    return False
+
+
+def wait_until(is_seen: Callable[[], bool], run: subprocess.Popen[str]) -> None:
+    """Wait until something is to be seen of the run."""
     deadline = time.monotonic() + DEADLINE_SECONDS
-    while not any(part in command for command in session_commands(run.pid).values()):
-        assert run.poll() is None, f"the run ended before {part} was seen: {run.communicate()}"
-        assert time.monotonic() < deadline, f"{part} was not seen"
-        time.sleep(0.005)
+    while not is_seen():
+        assert run.poll() is None, f"the run ended before it was seen: {run.communicate()}"
+        assert time.monotonic() < deadline, "it was not seen"
+        time.sleep(0.002)
 
 
 def assert_nothing_is_left(run: subprocess.Popen[str], folder: Path) -> str:
     """Wait for the end; what the run said."""
     stdout, stderr = run.communicate(timeout=DEADLINE_SECONDS)
-    assert session_commands(run.pid) == {}
+    # Processes that were killed take a moment to end.
+    deadline = time.monotonic() + MOMENT_SECONDS
+    while commands_of(folder) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert commands_of(folder) == {}
     assert tree(folder) == ["tmp"]
     assert stdout == "" and "Traceback" not in stderr
     return stderr
@@ -76,17 +106,17 @@ def terminate(run: subprocess.Popen[str]) -> None:
     run.terminate()
 
 
-@pytest.mark.parametrize("stage", ["--mapper", "--reducer"])
+@pytest.mark.parametrize("stage", ["mapper", "reducer"])
 @pytest.mark.parametrize(("stop", "exit_code", "message"), [
     (interrupt_driver, 130, "lookalike: interrupted; nothing was written"),
     (interrupt_all, 130, "lookalike: interrupted; nothing was written"),
     (terminate, 143, ""),
 ])
 def test_a_stopped_run_leaves_nothing(
-    stop: Callable[..., None], exit_code: int, message: str, stage: str, corpus: Path, folder: Path
+    stop: Callable[..., None], exit_code: int, message: str, stage: str, corpus: Path, hot_corpus: Path, folder: Path
 ) -> None:
-    run = start(corpus, folder)
-    wait_for_command(run, stage)
+    run = start(corpus if stage == "mapper" else hot_corpus, folder, "--links")
+    wait_until(lambda: has_task(folder, stage), run)
     stop(run)
     assert assert_nothing_is_left(run, folder).strip() == message
     assert run.returncode == exit_code
@@ -99,7 +129,7 @@ def test_a_run_that_is_stopped_while_it_sorts_leaves_nothing(
     conf = tmp_path_factory.mktemp("conf") / "slow.conf"
     conf.write_text('runners: {local: {bootstrap_mrjob: false, sort_bin: [sh, -c, "exec sleep 1234"]}}')
     run = start(corpus, folder, "--conf", str(conf))
-    wait_for_command(run, "sleep 1234")
+    wait_until(lambda: any("sleep 1234" in command for command in commands_of(folder).values()), run)
     stop(run)
     assert_nothing_is_left(run, folder)
     assert run.returncode in (130, 143)

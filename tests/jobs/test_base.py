@@ -5,14 +5,17 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import jobs.base
-from jobs.base import BatchMapJob, LookalikeJob, option_type, settings_from
+from jobs.base import BatchMapJob, LookalikeJob, line_batches, option_type, settings_from
 from jobs.mr_pairs import MRPairs
 from jobs.mr_rejects import MRRejects
 from lsh_core.errors import SettingsError
@@ -91,10 +94,30 @@ def test_options_have_the_type_of_their_setting() -> None:
     assert set(CHOICES) <= set(OTHER_VALUES)
 
 
-@pytest.mark.parametrize("batch_bytes", [0, 1000, 1 << 30])
+line_contents = st.lists(st.sampled_from([b"a", b"bc", b"\r", b"\n", b"\r\n", b"\x0b", b"\x85"])).map(b"".join)
+
+
+@given(line_contents, st.integers(1, 9), st.integers(1, 4))
+def test_batches_are_all_lines_by_a_plain_pattern(content: bytes, batch_bytes: int, batch_lines: int) -> None:
+    with pytest.MonkeyPatch.context() as patches:
+        patches.setattr(jobs.base, "BATCH_BYTES", batch_bytes)
+        patches.setattr(jobs.base, "BATCH_LINES", batch_lines)
+        batches = list(line_batches(io.BytesIO(content)))
+    *lines, rest = re.split(rb"\r\n|\r|\n", content)
+    assert [line for batch in batches for line in batch] == ([*lines, rest] if rest else lines)
+    assert all(1 <= len(batch) <= batch_lines for batch in batches)
+
+
+def test_a_batch_is_bounded_in_bytes() -> None:
+    line = b"x" * 999
+    batches = list(line_batches(io.BytesIO((line + b"\n") * 5000)))
+    assert max(sum(map(len, batch)) for batch in batches) <= jobs.base.BATCH_BYTES + len(line) and len(batches) > 4
+
+
+@pytest.mark.parametrize(("batch_bytes", "batch_lines"), [(1, 99), (1000, 99), (1 << 30, 99), (1 << 30, 1), (200, 2)])
 @pytest.mark.parametrize("job_class", [MRPairs, MRRejects])
 def test_the_size_of_batches_does_not_show(
-    job_class: Any, batch_bytes: int, tmp_path: Path, monkeypatch: Any
+    job_class: Any, batch_bytes: int, batch_lines: int, tmp_path: Path, monkeypatch: Any
 ) -> None:
     lines = json_lines(made_up_documents(50))
     lines[7:7] = [b"{", b"", b"[]"]
@@ -103,6 +126,7 @@ def test_the_size_of_batches_does_not_show(
     expected = run_job(job_class, [], "--threshold", "0.5", str(path))
     assert expected.lines and expected.counts["rejected"] == 3
     monkeypatch.setattr(jobs.base, "BATCH_BYTES", batch_bytes)
+    monkeypatch.setattr(jobs.base, "BATCH_LINES", batch_lines)
     assert run_job(job_class, [], "--threshold", "0.5", str(path)) == expected
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,7 @@ from jobs.mr_pairs import HotBucket, MRPairs
 from jobs.mr_rejects import MRRejects
 from jobs.pipeline import find_pairs
 from jobs.readers import open_inputs
+from jobs.records import COUNTS_PREFIX, decode_counts, encode_counts
 from lsh_core.settings import Settings
 from tests.helpers import DATA, json_lines, made_up_documents, run_job
 from tests.passes import QUIET, written
@@ -26,14 +30,19 @@ HERE = ("inline", "local")
 DEFAULTS = Settings()
 
 
-def runner_of(lines: list[bytes], tmp_path: Path, settings: Settings = DEFAULTS, **choices: Any) -> JobRunner:
+@contextmanager
+def runner_of(
+    lines: list[bytes], tmp_path: Path, settings: Settings = DEFAULTS, **choices: Any
+) -> Iterator[JobRunner]:
     sources = open_inputs([written(tmp_path / "in.jsonl", lines)], settings, tmp_path)
-    return JobRunner(Run([], tmp_path / "out", **choices), settings, sources, tmp_path, QUIET)
+    with JobRunner(Run([], tmp_path / "out", **choices), settings, sources, tmp_path, QUIET) as jobs_here:
+        yield jobs_here
 
 
 @pytest.mark.parametrize("runner", HERE)
 def test_empty(runner: str, tmp_path: Path) -> None:
-    step = runner_of([], tmp_path, runner=runner).run(MRPairs, "pairs", tmp_path / "pairs")
+    with runner_of([], tmp_path, runner=runner) as jobs_here:
+        step = jobs_here.run(MRPairs, "pairs", tmp_path / "pairs")
     assert (step.name, step.counters, step.shuffle_bytes) == ("pairs", {}, 0)
     assert (tmp_path / "pairs").read_bytes() == b""
 
@@ -41,25 +50,26 @@ def test_empty(runner: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("runner", HERE)
 def test_lines_go_to_a_file_and_counts_to_the_report(runner: str, tmp_path: Path) -> None:
     lines = [*json_lines(made_up_documents(80)), b"{"]
-    jobs_here = runner_of(lines, tmp_path, Settings(threshold=0.7), runner=runner, cores=2)
-    step = jobs_here.run(MRPairs, "pairs", tmp_path / "pairs")
+    with runner_of(lines, tmp_path, Settings(threshold=0.7), runner=runner, cores=2) as jobs_here:
+        step = jobs_here.run(MRPairs, "pairs", tmp_path / "pairs")
+        # The same runner runs other jobs, with options of their own.
+        assert jobs_here.run(MRPairs, "links", tmp_path / "links", "--links").counters["lines"] == 81
+        assert jobs_here.run(MRRejects, "rejects", tmp_path / "rejects").counters["rejected"] == 1
     expected = run_job(MRPairs, lines, "--threshold", "0.7")
     content = (tmp_path / "pairs").read_bytes()
     assert sorted(content.splitlines()) == expected.lines and content.endswith(b"\n")
     assert step.counters == expected.counts and step.shuffle_bytes == expected.counts["shuffle_bytes"]
-    # The same runner runs other jobs, with options of their own.
-    assert jobs_here.run(MRPairs, "links", tmp_path / "links", "--links").counters["lines"] == 81
     assert set((tmp_path / "links").read_bytes().splitlines()) < set(expected.lines)
-    assert jobs_here.run(MRRejects, "rejects", tmp_path / "rejects").counters["rejected"] == 1
     assert len((tmp_path / "rejects").read_bytes().splitlines()) == 1
 
 
 @pytest.mark.parametrize(("runner", "error"), [("inline", HotBucket), ("local", JobFailed)])
 def test_a_failure_is_what_the_task_said_last(runner: str, error: type[Exception], tmp_path: Path) -> None:
     lines = json_lines({str(number): "word " * 50 + str(number) for number in range(9)})
-    jobs_here = runner_of(lines, tmp_path, Settings(max_bucket_docs=2), runner=runner)
     message = "^(pairs: )?a bucket holds more than 2 distinct texts: use lookalike pairs"
-    with pytest.raises(error, match=message) as found:
+    with runner_of(lines, tmp_path, Settings(max_bucket_docs=2), runner=runner) as jobs_here, pytest.raises(
+        error, match=message
+    ) as found:
         jobs_here.run(MRPairs, "pairs", tmp_path / "pairs")
     assert str(found.value).startswith("pairs: ") == (runner == "local") and "\n" not in str(found.value)
     assert not (tmp_path / "pairs").exists()
@@ -68,17 +78,35 @@ def test_a_failure_is_what_the_task_said_last(runner: str, error: type[Exception
 def test_a_failed_sort_is_named(tmp_path: Path) -> None:
     conf = tmp_path / "conf"
     conf.write_text("runners: {local: {bootstrap_mrjob: false, sort_bin: [sh, -c, exit 3]}}")
-    jobs_here = runner_of(json_lines({"x": "text"}), tmp_path, runner="local", conf=conf)
-    with pytest.raises(JobFailed, match=r"^pairs: .*sort ended with code 3; is there space in"):
+    message = r"^pairs: .*sort ended with code 3; is there space in"
+    with runner_of(json_lines({"x": "text"}), tmp_path, runner="local", conf=conf) as jobs_here, pytest.raises(
+        JobFailed, match=message
+    ):
         jobs_here.run(MRPairs, "pairs", tmp_path / "pairs")
 
 
-@given(st.lists(st.lists(st.sampled_from([b"a", b"bc", b"\n", b"\r"]), max_size=5).map(b"".join), max_size=6))
-def test_lines_do_not_depend_on_chunks(chunks: list[bytes]) -> None:
-    content = b"".join(chunks)
-    lines = list(jobs.job_runner._lines(chunks))
-    assert b"".join(lines) == (content if content.endswith(b"\n") or not content else content + b"\n")
-    assert all(line.count(b"\n") == 1 and line.endswith(b"\n") for line in lines)
+# Pieces of lines, and whole lines of counts, as chunks that end anywhere.
+COUNT_LINES = [b"\n" + encode_counts(counts) + b"\n" for counts in ({"lines": 3, "rejected": 1}, {"lines": 5}, {})]
+contents = st.lists(st.sampled_from([b"a", b"bc", b"\n", b"\r", *COUNT_LINES]), max_size=20).map(b"".join)
+
+
+@given(contents, st.integers(1, 60), st.integers(0, 60))
+def test_lines_and_counts_do_not_depend_on_chunks(content: bytes, chunk_bytes: int, block_bytes: int) -> None:
+    chunks = [content[start : start + chunk_bytes] for start in range(0, len(content), chunk_bytes)]
+    with pytest.MonkeyPatch.context() as patches:
+        patches.setattr(jobs.job_runner, "BLOCK_BYTES", block_bytes)
+        blocks = list(jobs.job_runner._blocks_of_lines(chunks))
+    assert b"".join(blocks) == (content if content.endswith(b"\n") or not content else content + b"\n")
+    assert all(block.endswith(b"\n") for block in blocks if block)
+    counts: Counter[str] = Counter()
+    kept = b"".join(line for block in blocks for line in jobs.job_runner._without_counts(block, counts))
+    expected: Counter[str] = Counter()
+    lines = [line for line in b"".join(blocks).split(b"\n")[:-1] if not line.startswith(COUNTS_PREFIX)]
+    for line in COUNT_LINES:
+        for name, number in (decode_counts(line.strip()) or {}).items():
+            expected[name] += number * content.count(line.strip())
+    assert kept == b"".join(line + b"\n" for line in lines)
+    assert counts == expected
 
 
 @pytest.mark.parametrize(("size", "runner", "expected"), [
@@ -92,7 +120,8 @@ def test_the_runner_is_chosen_by_the_size_of_the_input(
         file.truncate(size)
     sources = open_inputs([str(tmp_path / "in")], Settings(), tmp_path)
     run = Run([], tmp_path / "out", runner)
-    assert JobRunner(run, Settings(), sources, tmp_path, QUIET).runner == expected
+    with JobRunner(run, Settings(), sources, tmp_path, QUIET) as jobs_here:
+        assert jobs_here.runner == expected
 
 
 def test_every_runner_has_a_configuration() -> None:
@@ -107,7 +136,8 @@ def test_a_large_run_is_told_the_space_that_it_needs(
     sources = open_inputs([path], Settings(), tmp_path)
     monkeypatch.setattr(jobs.job_runner, "LARGE_BYTES", 100)
     for runner, is_told in [("local", True), ("inline", False)]:
-        JobRunner(Run([], tmp_path, runner), Settings(), sources, tmp_path, Display()).warn_of_space()
+        with JobRunner(Run([], tmp_path, runner), Settings(), sources, tmp_path, Display()) as jobs_here:
+            jobs_here.warn_of_space()
         assert ("of temporary space are needed" in capsys.readouterr().err) == is_told
 
 

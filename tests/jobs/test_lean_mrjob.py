@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import platform
 import re
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import mrjob
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.lean_mrjob import BytesValueProtocol, LooseVersion, MRJob, stand_ins
+from jobs.lean_mrjob import BytesValueProtocol, LooseVersion, MRJob, prepare_numpy, stand_ins
 from jobs.runners import InlineRunner, LocalRunner
 from tests.helpers import run_command, run_job
 
@@ -99,6 +103,47 @@ def test_tasks_load_neither_setuptools_nor_the_command_line() -> None:
     assert (outcome.stdout, outcome.stderr) == ("[]\n", "")
 
 
+# Memory
+
+NUM_PAGE_FAULTS = """
+import resource
+import numpy as np
+
+def num_faults():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+before = num_faults()
+for _ in range(50):
+    arrays = [np.ones(1 << 20) for _ in range(4)]
+    del arrays
+print(num_faults() - before)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries have memory of their own kind")
+def test_memory_of_former_arrays_is_used_again() -> None:
+    with_it, without = (int(run_command(sys.executable, "-c", first + NUM_PAGE_FAULTS).stdout)
+                        for first in ("import jobs.lean_mrjob", ""))
+    assert 10 * with_it < without
+
+
+def no_library(name: None) -> Any:
+    raise OSError("no library")
+
+
+@pytest.mark.parametrize("library", [lambda name: object(), no_library], ids=["no mallopt", "no library"])
+def test_another_c_library_does_no_harm(library: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patches:
+        patches.setattr(ctypes, "CDLL", library)
+        patches.delenv("OPENBLAS_NUM_THREADS", raising=False)
+        prepare_numpy()
+        # What comes after it is done all the same.
+        assert os.environ["OPENBLAS_NUM_THREADS"] == "1"
+
+
+# Patches
+
+
 @pytest.mark.parametrize(("module", "needs"), [
     ("util", "from distutils.spawn import find_executable"),
     ("compat", "from distutils.version import LooseVersion"),
@@ -107,7 +152,9 @@ def test_tasks_load_neither_setuptools_nor_the_command_line() -> None:
     ("job", r"read(line.rstrip(b'\r\n'))"),
     ("local", "pool = Pool(processes=self._opts['num_cores'])"),
     ("local", "falling back to in-memory sort"),
-    ("sim", "target_num_splits = self._num_mappers(step_num) * 2"),
+    ("sim", "split_size = self._pick_mapper_split_size(input_paths, step_num)"),
+    ("sim", "for records in _split_records(src, split_size, reducer_key):"),
+    ("sim", "for chunk in decompress(src, path):"),
 ])
 def test_mrjob_still_needs_each_patch(module: str, needs: str) -> None:
     """A new mrjob that fails here has made a patch of lean_mrjob or runners unneeded, or wrong."""

@@ -10,17 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import jobs.outputs
 from jobs.errors import OutputError
-from jobs.outputs import check_output_folder, complete_folder, sorted_lines
+from jobs.outputs import check_output_folder, complete_folder, sorted_lines, write_sorted
 from tests.helpers import session_commands, tree
 
 
 def test_empty(tmp_path: Path) -> None:
     (tmp_path / "lines").touch()
-    assert list(sorted_lines(tmp_path / "lines", tmp_path)) == []
+    with sorted_lines(tmp_path / "lines", tmp_path) as lines:
+        assert list(lines) == []
+    assert write_sorted(tmp_path / "lines", tmp_path / "sorted", tmp_path) == 0
+    assert (tmp_path / "sorted").read_bytes() == b""
     with complete_folder(tmp_path / "out"):
         pass
-    assert tree(tmp_path) == ["lines", "out"]
+    assert tree(tmp_path) == ["lines", "out", "sorted"]
 
 
 @pytest.mark.parametrize("name", ["out", "deep/er/out", "there", "link", "."])
@@ -65,23 +69,33 @@ def test_folders_that_cannot_be_written_are_refused_before(tmp_path: Path) -> No
     assert tree(tmp_path) == ["full", "full/file"]
 
 
-@given(st.lists(st.binary().filter(lambda line: b"\n" not in line)))
-def test_lines_are_sorted_by_their_bytes(tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]) -> None:
-    folder = tmp_path_factory.mktemp("sorted")
+@given(st.lists(st.binary().filter(lambda line: b"\n" not in line)), st.integers(1, 50))
+def test_lines_are_sorted_by_their_bytes(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[bytes], chunk_bytes: int
+) -> None:
+    folder, expected = tmp_path_factory.mktemp("sorted"), [line + b"\n" for line in sorted(lines)]
     (folder / "lines").write_bytes(b"".join(line + b"\n" for line in lines))
-    assert list(sorted_lines(folder / "lines", folder)) == [line + b"\n" for line in sorted(lines)]
+    with sorted_lines(folder / "lines", folder) as found:
+        assert list(found) == expected
+    with pytest.MonkeyPatch.context() as patches:
+        patches.setattr(jobs.outputs, "CHUNK_BYTES", chunk_bytes)
+        assert write_sorted(folder / "lines", folder / "sorted", folder) == len(lines)
+    assert (folder / "sorted").read_bytes() == b"".join(expected)
 
 
 def test_a_sort_that_fails_is_an_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(OutputError, match="sort ended with code 2"), sorted_lines(tmp_path / "no", tmp_path) as lines:
+        list(lines)
     with pytest.raises(OutputError, match="sort ended with code 2"):
-        list(sorted_lines(tmp_path / "missing", tmp_path))
+        write_sorted(tmp_path / "missing", tmp_path / "sorted", tmp_path)
     assert "missing" in capfd.readouterr().err
 
 
-def test_a_sort_that_is_not_read_to_its_end_ends_too(tmp_path: Path) -> None:
+@pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
+def test_a_sort_that_is_not_read_to_its_end_ends_too(error: type[BaseException], tmp_path: Path) -> None:
     (tmp_path / "lines").write_bytes(b"a line\n" * 10**6)
-    lines = sorted_lines(tmp_path / "lines", tmp_path)
-    assert next(lines) == b"a line\n"
-    assert str(tmp_path) in " ".join(session_commands(os.getsid(0)).values())
-    lines.close()
+    with pytest.raises(error), sorted_lines(tmp_path / "lines", tmp_path) as lines:
+        assert next(lines) == b"a line\n"
+        assert str(tmp_path) in " ".join(session_commands(os.getsid(0)).values())
+        raise error
     assert str(tmp_path) not in " ".join(session_commands(os.getsid(0)).values())

@@ -9,12 +9,13 @@ from typing import Callable
 
 import pytest
 
+import jobs.base
 import jobs.pipeline
 from jobs.display import Display, Listener
 from jobs.errors import InputError, JobFailed
 from jobs.gate_file import BadGate
 from jobs.job_runner import JobRunner, Run
-from jobs.pipeline import find_pairs, private_folder
+from jobs.pipeline import GATE_SHARD_BYTES, find_pairs, num_gate_shards, private_folder
 from jobs.run_report import RunReport, StepReport
 from lsh_core.settings import Settings
 from tests.helpers import (
@@ -104,9 +105,23 @@ def test_what_is_shuffled_is_counted_to_the_byte(tmp_path: Path) -> None:
     gate, pairs = report.steps
     # Of each record: key, tab, id in quotes, tab, own key, tab, no earlier keys, tab, text, line end.
     assert pairs.shuffle_bytes == sum(16 + 1 + len(doc_id) + 2 + 1 + 16 + 1 + 0 + 1 + 9 + 1 for doc_id in ("x", "yy"))
-    # Of each document two digests and three keys, of each record shard, tab and line end; some bytes are escaped.
-    assert 3 * 5 * 8 + 6 <= gate.shuffle_bytes < 3 * 5 * 8 + 6 * 3 + 9
+    # Of each document digests of id and text, then three keys and that of the text; of each of two records a name,
+    # tab and line end; some bytes are escaped.
+    least = 3 * (2 + 4) * 8 + len("ids/0000") + len("keys0000/0000") + 2 * 2
+    assert least <= gate.shuffle_bytes < least + 9
     assert report.shuffle_bytes == gate.shuffle_bytes + pairs.shuffle_bytes
+
+
+@pytest.mark.parametrize("num_bands", [1, 5, 17, 400])
+def test_a_reducer_of_the_gate_gets_a_bounded_share(num_bands: int) -> None:
+    assert num_gate_shards(0, num_bands) == num_gate_shards(10**6, num_bands) == 1
+    sizes = [GATE_SHARD_BYTES * share // 10 for share in range(500)]
+    numbers = [num_gate_shards(size, num_bands) for size in sizes]
+    assert numbers == sorted(numbers)
+    assert all(size * num_bands / number <= GATE_SHARD_BYTES for size, number in zip(sizes, numbers))
+    # Parts of one band have a digest for each key: half as many keys.
+    assert all(2 * size * num_bands / number <= GATE_SHARD_BYTES
+               for size, number in zip(sizes, numbers) if number > num_bands)
 
 
 def test_several_inputs_are_one_corpus(tmp_path: Path) -> None:
@@ -179,6 +194,17 @@ def test_what_is_no_longer_wrong_when_it_is_looked_for_is_a_change(
     with pytest.raises(JobFailed, match="the input changed while it was read"):
         find_pairs(run, Settings(), MeddlingDisplay("rejects", lambda: written(tmp_path / "in", after)))
     assert tree(tmp_path) == ["in"]
+
+
+@pytest.mark.parametrize("name", ["pairs", "rejects"])
+def test_tasks_with_other_tables_of_unicode_are_refused(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Run([written(tmp_path / "in", GOOD + BAD)], tmp_path / "out")
+    display = MeddlingDisplay(name, lambda: monkeypatch.setattr(jobs.base, "UNICODE_VERSION", "unicode 5.2.0"))
+    with pytest.raises(JobFailed, match=r"different tables of Unicode \(unicode \d.*, unicode 5\.2\.0\)"):
+        find_pairs(run, Settings(), display)
+    assert name in display.steps and tree(tmp_path) == ["in"]
 
 
 def test_the_order_of_lines_may_change_between_the_passes(tmp_path: Path) -> None:

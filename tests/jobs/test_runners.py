@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import jobs.runners
 from jobs.lean_mrjob import StepFailedException
 from jobs.mr_pairs import HotBucket, MRPairs
 from jobs.mr_rejects import MRRejects
@@ -44,6 +46,25 @@ def test_each_task_is_told_once_it_is_done(options: tuple[str, ...], stages: tup
     totals = {stage: total for stage, _, total in told}
     assert tuple(totals) == stages and totals["map"] > 1 and totals["reduce"] > 1
     assert told == [step for stage in stages for step in steps_of(stage, totals[stage])]
+
+
+@pytest.mark.parametrize("num_cores", [1, 2, 5])
+def test_there_is_a_task_a_core_and_more_where_each_has_much_to_do(
+    num_cores: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, options = DATA / "articles.jsonl", ["--no-conf", "--num-cores", str(num_cores)]
+    told, _ = run_and_listen(MRRejects([*options, str(path)]))
+    assert told == steps_of("map", num_cores)
+    monkeypatch.setattr(jobs.runners, "TASK_BYTES", path.stat().st_size // 9)
+    told, _ = run_and_listen(MRRejects([*options, str(path)]))
+    # A line that is begun is a task's to the end.
+    assert 7 <= told[0][2] <= 9
+
+
+def test_a_compressed_file_is_one_task(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl.gz").write_bytes(gzip.compress((DATA / "articles.jsonl").read_bytes()))
+    told, _ = run_and_listen(MRRejects(["--no-conf", "--num-cores", "3", str(tmp_path / "in.jsonl.gz")]))
+    assert told == steps_of("map", 1)
 
 
 def test_a_job_without_reducer_tells_of_maps_only() -> None:

@@ -1,0 +1,249 @@
+"""Warm tasks behave as those that Python starts anew, know nothing of each other, and leave no process."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Callable, NamedTuple
+
+import pytest
+
+from jobs.warm_tasks import WarmTasks
+from tests.helpers import commands_with, json_lines, lookalike, made_up_documents, session_commands, tree
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to find processes")
+
+DEADLINE_SECONDS = 30
+NO_ENVIRONMENT: dict[str, str] = {}
+STDIN = b"one\ntwo\xc3\xa9\n"
+
+
+class Outcome(NamedTuple):
+    """How a task ended, and what it wrote."""
+
+    exit_code: int
+    stdout: bytes
+    stderr: bytes
+
+
+def task(code: str, folder: Path, stdin: bytes = b"") -> list[str]:
+    """Paths of a script of this code and its input, and of output that is there, with words of another."""
+    for name, content in [("script.py", code.encode()), ("stdin", stdin), ("stdout", b"old"), ("stderr", b"old")]:
+        (folder / name).write_bytes(content)
+    return [str(folder / name) for name in ("script.py", "stdin", "stdout", "stderr")]
+
+
+def run_warm(
+    tasks: WarmTasks, code: str, folder: Path, *args: str, stdin: bytes = b"", env: dict[str, str] = NO_ENVIRONMENT
+) -> Outcome:
+    """Run a script in an idle server."""
+    script, *paths = task(code, folder, stdin)
+    with ExitStack() as stack:
+        files = [stack.enter_context(open(path, mode)) for path, mode in zip(paths, ("rb", "r+b", "r+b"))]
+        exit_code = tasks.run([script, *args], *files, str(folder), env)
+    return Outcome(exit_code, *(Path(path).read_bytes() for path in paths[1:]))
+
+
+def run_cold(code: str, folder: Path, *args: str, stdin: bytes = b"") -> Outcome:
+    """Run a script in a new Python."""
+    script = task(code, folder)[0]
+    done = subprocess.run([sys.executable, script, *args], input=stdin, capture_output=True, cwd=folder, env={})
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not is_so():
+        assert time.monotonic() < deadline, "it did not become so"
+        time.sleep(0.005)
+
+
+def commands_of(tasks: WarmTasks) -> dict[int, str]:
+    return session_commands(tasks._process.pid)
+
+
+@contextmanager
+def warm_tasks(num_servers: int) -> Iterator[WarmTasks]:
+    """Servers that leave no process."""
+    tasks = WarmTasks(num_servers)
+    try:
+        yield tasks
+    finally:
+        tasks.kill()
+        tasks.close()
+        wait_until(lambda: not commands_of(tasks))
+
+
+@pytest.fixture(scope="module")
+def one_server() -> Iterator[WarmTasks]:
+    with warm_tasks(1) as tasks:
+        yield tasks
+
+
+# As Python does it
+
+
+def test_empty(one_server: WarmTasks, tmp_path: Path) -> None:
+    assert run_warm(one_server, "", tmp_path) == (0, b"", b"")
+
+
+@pytest.mark.parametrize("code", [
+    "import sys; sys.exit()", "import sys; sys.exit(3)", "import sys; sys.exit(-1)", "import sys; sys.exit(True)",
+    "import os; os._exit(7)", "print('x'); raise ValueError('no')", "print('x'); syntax error",
+    "print('x' * 10**5)", "import sys; print('é', file=sys.stderr)",
+    "import sys; sys.stdout.buffer.write(sys.stdin.buffer.read()[::-1])",
+    "import sys; print(sys.stdin.read(), sys.argv[1:], __name__, __file__)",
+    "import os; print(os.getcwd(), sorted(os.listdir()), sorted(set(os.environ) - {'LC_CTYPE'}))",
+    "def main():\n    return [len(name) for name in names]\nnames = ['a']\nprint(main())",
+    "import json, pickle\nclass Thing: pass\npickle.dumps(Thing())\nprint('fine')",
+])
+def test_a_task_ends_as_in_a_new_python(code: str, one_server: WarmTasks, tmp_path: Path) -> None:
+    warm = run_warm(one_server, code, tmp_path, "--some", "é", stdin=STDIN)
+    cold = run_cold(code, tmp_path, "--some", "é", stdin=STDIN)
+    assert warm[:2] == cold[:2]
+    # A traceback has other frames, and the same end.
+    assert warm.stderr.splitlines()[-1:] == cold.stderr.splitlines()[-1:]
+
+
+def test_an_exception_is_told_with_its_place(one_server: WarmTasks, tmp_path: Path) -> None:
+    outcome = run_warm(one_server, "print('before')\ndef fail():\n    raise ValueError('no')\nfail()", tmp_path)
+    assert outcome[:2] == (1, b"before\n")
+    assert b'script.py", line 3, in fail' in outcome.stderr and outcome.stderr.endswith(b"ValueError: no\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV])
+def test_a_task_that_a_signal_ends_has_a_negative_code(
+    number: signal.Signals, one_server: WarmTasks, tmp_path: Path
+) -> None:
+    code = f"import os; os.kill(os.getpid(), {int(number)})"
+    assert run_warm(one_server, code, tmp_path).exit_code == -number == run_cold(code, tmp_path).exit_code
+    assert run_warm(one_server, "print('next')", tmp_path) == (0, b"next\n", b"")
+
+
+def test_output_that_cannot_be_written_is_a_failure(one_server: WarmTasks, tmp_path: Path) -> None:
+    script, stdin, _, stderr = task("print('x')", tmp_path)
+    with open(stdin, "rb") as empty, open("/dev/full", "r+b") as full, open(stderr, "r+b") as errors:
+        assert one_server.run([script], empty, full, errors, str(tmp_path), {}) > 0
+    assert b"No space left on device" in Path(stderr).read_bytes()
+
+
+def test_nothing_of_a_task_is_left_for_the_next(one_server: WarmTasks, tmp_path: Path) -> None:
+    told = ("import json, os, sys, jobs.mr_pairs\n"
+            "print(json.dumps([dict(os.environ), os.getcwd(), sys.argv[1:], sys.path, jobs.mr_pairs.CHECK_BYTES,"
+            " os.umask(0), sorted(sys.modules)]))\n")
+    before = run_warm(one_server, told, tmp_path, env={"OWN": "1"})
+    spoil = ("import colorsys, os, sys, jobs.mr_pairs\nos.environ['LEFT'] = 'x'\nos.chdir('/')\nos.umask(0o77)\n"
+             "sys.path.append('/left')\njobs.mr_pairs.CHECK_BYTES = 5\nopen('/dev/null')\nsys.stdout.close()")
+    assert run_warm(one_server, spoil, tmp_path, "left", env={"OTHER": "2"}).exit_code != -signal.SIGKILL
+    assert run_warm(one_server, told, tmp_path, env={"OWN": "1"}) == before
+    assert json.loads(before.stdout)[:3] == [{"OWN": "1"}, str(tmp_path), []]
+
+
+def test_tasks_have_their_imports_done(one_server: WarmTasks, tmp_path: Path) -> None:
+    code = "import sys; print({'numpy', 'mrjob', 'jobs.mr_gate', 'jobs.mr_pairs'} <= set(sys.modules))"
+    assert run_warm(one_server, code, tmp_path) == (0, b"True\n", b"")
+
+
+# Several servers, and their end
+
+
+def folders(tmp_path: Path, *names: str) -> list[Path]:
+    made = [tmp_path / name for name in names]
+    for folder in made:
+        folder.mkdir()
+    return made
+
+
+def test_as_many_tasks_as_servers_run_at_once(tmp_path: Path) -> None:
+    """Each of two tasks waits for the other to have begun."""
+    code = ("import os, sys, time\nopen('begun', 'w').close()\ndeadline = time.monotonic() + 20\n"
+            "while not os.path.exists(sys.argv[1]):\n    assert time.monotonic() < deadline\n    time.sleep(0.01)")
+    one, other = folders(tmp_path, "one", "other")
+    with warm_tasks(2) as tasks, ThreadPoolExecutor(2) as threads:
+        first = threads.submit(run_warm, tasks, code, one, str(other / "begun"))
+        second = threads.submit(run_warm, tasks, code, other, str(one / "begun"))
+        assert first.result(DEADLINE_SECONDS) == second.result(DEADLINE_SECONDS) == (0, b"", b"")
+
+
+def test_more_tasks_than_servers_wait_for_each_other(one_server: WarmTasks, tmp_path: Path) -> None:
+    code = "import os, sys\nos.mkdir(sys.argv[1])\nprint(sys.argv[2])\nos.rmdir(sys.argv[1])"
+    with ThreadPoolExecutor(4) as threads:
+        runs = [threads.submit(run_warm, one_server, code, folder, str(tmp_path / "one at a time"), folder.name)
+                for folder in folders(tmp_path, *"abcdefgh")]
+        assert [run.result(DEADLINE_SECONDS) for run in runs] == [(0, f"{name}\n".encode(), b"") for name in "abcdefgh"]
+
+
+def test_a_server_that_died_is_a_failure_and_no_hang(tmp_path: Path) -> None:
+    with warm_tasks(1) as tasks, ThreadPoolExecutor(1) as threads:
+        died = threads.submit(run_warm, tasks, "import os; os.kill(os.getppid(), 9)", tmp_path)
+        assert died.result(DEADLINE_SECONDS).exit_code < 0
+        assert threads.submit(run_warm, tasks, "", tmp_path).result(DEADLINE_SECONDS).exit_code < 0
+
+
+def test_kill_ends_running_tasks_and_can_be_called_again(tmp_path: Path) -> None:
+    one, other, late = folders(tmp_path, "one", "other", "late")
+    code = "import time; open('begun', 'w').close(); time.sleep(1000)"
+    with warm_tasks(2) as tasks, ThreadPoolExecutor(3) as threads:
+        runs = [threads.submit(run_warm, tasks, code, folder) for folder in (one, other)]
+        wait_until(lambda: (one / "begun").exists() and (other / "begun").exists())
+        # One that has not begun does not any more.
+        runs.append(threads.submit(run_warm, tasks, code, late))
+        tasks.kill()
+        tasks.kill()
+        assert all(run.result(DEADLINE_SECONDS).exit_code < 0 for run in runs)
+        wait_until(lambda: not commands_of(tasks))
+        assert not (late / "begun").exists()
+        tasks.close()
+        tasks.kill()
+        tasks.close()
+
+
+@pytest.mark.parametrize("is_ready", [False, True])
+def test_close_lets_idle_servers_end(is_ready: bool, tmp_path: Path) -> None:
+    tasks = WarmTasks(2)
+    if is_ready:
+        assert run_warm(tasks, "print('x')", tmp_path).stdout == b"x\n"
+        assert len(commands_of(tasks)) == 3
+    tasks.close()
+    assert commands_of(tasks) == {}
+    assert tasks._process.returncode == 0
+
+
+# The whole program
+
+
+@pytest.fixture(scope="module")
+def lines() -> bytes:
+    return b"\n".join([*json_lines(made_up_documents(300)), b"no JSON", b"\xff"])
+
+
+@pytest.mark.parametrize("kind", ["pairs", "links"])
+def test_warm_and_cold_runs_write_the_same_bytes_and_leave_no_process(
+    kind: str, lines: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "in.jsonl").write_bytes(lines)
+    (tmp_path / "cold.conf").write_text("runners: {local: {bootstrap_mrjob: false, cmdenv: {SOME_NAME: x}}}")
+    run, num_warm = WarmTasks.run, {}
+    for name, options in [("warm", ()), ("cold", ("--conf", tmp_path / "cold.conf")), ("inline", ())]:
+        calls: list[str] = []
+        monkeypatch.setattr(WarmTasks, "run", lambda *args, calls=calls: calls.append("warm") or run(*args))
+        monkeypatch.setenv("LOOKALIKE_TEST_RUN", str(tmp_path / name))
+        outcome = lookalike("pairs", tmp_path / "in.jsonl", "--out", tmp_path / name, "-r",
+                            "inline" if name == "inline" else "local", "--cores", "2", *options,
+                            *(["--links"] if kind == "links" else []))
+        assert outcome.exit_code == 0, outcome.stderr
+        assert commands_with(f"LOOKALIKE_TEST_RUN={tmp_path / name}") == {}
+        num_warm[name] = len(calls)
+    assert num_warm["warm"] >= 4 and num_warm["cold"] == num_warm["inline"] == 0
+    for name in ("cold", "inline"):
+        assert tree(tmp_path / name) == tree(tmp_path / "warm")
+        for file in (f"{kind}.jsonl", "rejected.jsonl"):
+            content = (tmp_path / name / file).read_bytes()
+            assert content and content == (tmp_path / "warm" / file).read_bytes()
