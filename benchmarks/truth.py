@@ -19,14 +19,13 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.arrays import Hashes, Ints, SharedCounter, distinct, pairs_of_equal, window_batches
+from benchmarks.arrays import Hashes, Ints, SharedCounter, distinct, window_batches
 from benchmarks.texts import THRESHOLD, Match, jaccard, read_documents, shingle_set, write_pairs
 
 MARGIN = 0.01
 COUNTER_BITS = 26
 """Shingles are counted in so many places; a few that share one only seem less rare than they are."""
 
-MAX_PAIRS = 1 << 22
 NUM_SETS_KEPT = 10_000
 
 
@@ -50,15 +49,31 @@ def _prefix_pairs(texts: list[str], threshold: float) -> Ints:
         prefix = _prefix(members, rarity, threshold)
         hashes.append(prefix)
         rows.append(np.full(len(prefix), row))
-    all_hashes, all_rows = np.concatenate(hashes), np.concatenate(rows)
-    order = np.argsort(all_hashes)
-    all_hashes, all_rows = all_hashes[order], all_rows[order]
-    found = np.empty(0, np.int64)
-    for i, j in pairs_of_equal(all_hashes, MAX_PAIRS):
-        a, b = np.minimum(all_rows[i], all_rows[j]), np.maximum(all_rows[i], all_rows[j])
-        is_possible = np.minimum(sizes[a], sizes[b]) >= threshold * np.maximum(sizes[a], sizes[b])
-        found = np.union1d(found, (a * len(texts) + b)[is_possible])
-    return np.stack(np.divmod(found, max(len(texts), 1)), axis=1)
+    pairs = [np.empty((0, 2), np.int64)]
+    for row, others in _sharing_rows(np.concatenate(hashes), np.concatenate(rows), len(texts)):
+        is_possible = np.minimum(sizes[row], sizes[others]) >= threshold * np.maximum(sizes[row], sizes[others])
+        others = others[is_possible]
+        pairs.append(np.stack([np.full(len(others), row), others], axis=1))
+    return np.concatenate(pairs)
+
+
+def _sharing_rows(hashes: Hashes, rows: Ints, num_rows: int) -> Iterator[tuple[int, Ints]]:
+    """For each row the later ones that share a hash with it, from entries (hash, row)."""
+    order = np.argsort(hashes, kind="stable")
+    hashes, rows = hashes[order], rows[order]
+    starts = np.flatnonzero(np.append(True, hashes[1:] != hashes[:-1]))
+    # Rows ascend inside a run of equal hashes: the later ones are the rest of the run.
+    ends = np.repeat(np.append(starts[1:], len(hashes)), np.diff(starts, append=len(hashes)))
+    entries = np.flatnonzero(np.arange(1, len(hashes) + 1) < ends)
+    entries = entries[np.argsort(rows[entries], kind="stable")]
+    is_sharing = np.zeros(num_rows, bool)
+    bounds = np.append(np.flatnonzero(np.append(True, np.diff(rows[entries]) != 0)), len(entries))
+    for first, end in zip(bounds[:-1].tolist(), bounds[1:].tolist()) if len(entries) else ():
+        for entry in entries[first:end].tolist():
+            is_sharing[rows[entry + 1 : ends[entry]]] = True
+        others = np.flatnonzero(is_sharing)
+        is_sharing[others] = False
+        yield int(rows[entries[first]]), others
 
 
 def _sets(texts: list[str]) -> Iterator[tuple[int, Hashes]]:

@@ -20,13 +20,13 @@ from jobs.mr_gate import MRGate
 from jobs.mr_pairs import MRPairs
 from jobs.mr_rejects import MRRejects
 from jobs.outputs import check_output_folder, complete_folder, write_sorted
-from jobs.readers import open_inputs
+from jobs.readers import estimated_lines, open_inputs
 from jobs.rejected import placed, sortable, write_rejected
 from jobs.run_report import RunReport, StepReport
 from lsh_core.settings import Settings
 
-GATE_SHARD_BYTES = 8 * 2**30
-"""Bytes of input times bands that one reducer of the gate gets: some 20 million keys of texts of 400 characters."""
+GATE_SHARD_KEYS = 20_000_000
+"""Keys that one reducer of the gate gets, at about 25 bytes of memory each."""
 
 NUM_SHOWN = 5
 MANY_PAIRS_A_DOCUMENT = 100
@@ -76,16 +76,16 @@ def _check_named_paths(run: Run) -> None:
 def _make_gate(jobs: JobRunner, report: RunReport) -> Path:
     """Run the first pass and write its side file."""
     lines, path = jobs.tmp_dir / "gate-lines", jobs.tmp_dir / "gate"
-    num_shards = num_gate_shards(jobs.num_bytes, jobs.settings.banding[0])
+    num_shards = num_gate_shards(estimated_lines(jobs.sources), jobs.settings.banding[0])
     report.steps.append(jobs.run(MRGate, "gate", lines, "--num-shards", str(num_shards)))
     with open(lines, "rb") as file:
         write_gate(path, file, jobs.settings)
     return path
 
 
-def num_gate_shards(num_bytes: int, num_bands: int) -> int:
+def num_gate_shards(num_lines: int, num_bands: int) -> int:
     """So many that no reducer of the gate gets too much."""
-    num_shards = 1 + num_bytes * num_bands // GATE_SHARD_BYTES
+    num_shards = 1 + num_lines * num_bands // GATE_SHARD_KEYS
     # A part of one band takes a digest for each key, not for many.
     return num_shards if num_shards <= num_bands else 2 * num_shards
 

@@ -111,7 +111,7 @@ CASES = [
              "in.csv", {"in.csv": b"id,body\nx,y\n"}),
     no_input("Parquet without the column", "in.parquet has no column 'text'; its columns are 'id', 'body'",
              "in.parquet", {"in.parquet": parquet_without_text}),
-    *[no_input(f"{kind} that is {what}", f"/in.{kind}: {reason}", f"in.{kind}", {f"in.{kind}": content})
+    *[no_input(f"{kind} that is {what}", f"cannot read in.{kind}: {reason}", f"in.{kind}", {f"in.{kind}": content})
       for kind, what, reason, content in [
           ("gz", "none", "Not a gzipped file", GOOD),
           ("gz", "cut short", "Compressed file ended", gzip.compress(GOOD * 99)[:-20]),

@@ -15,7 +15,7 @@ from jobs.display import Display, Listener
 from jobs.errors import InputError, JobFailed
 from jobs.gate_file import BadGate
 from jobs.job_runner import JobRunner, Run
-from jobs.pipeline import GATE_SHARD_BYTES, find_pairs, num_gate_shards, private_folder
+from jobs.pipeline import GATE_SHARD_KEYS, find_pairs, num_gate_shards, private_folder
 from jobs.run_report import RunReport, StepReport
 from lsh_core.settings import Settings
 from tests.helpers import (
@@ -114,13 +114,13 @@ def test_what_is_shuffled_is_counted_to_the_byte(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("num_bands", [1, 5, 17, 400])
 def test_a_reducer_of_the_gate_gets_a_bounded_share(num_bands: int) -> None:
-    assert num_gate_shards(0, num_bands) == num_gate_shards(10**6, num_bands) == 1
-    sizes = [GATE_SHARD_BYTES * share // 10 for share in range(500)]
+    assert num_gate_shards(0, num_bands) == num_gate_shards(40_000, num_bands) == 1
+    sizes = [GATE_SHARD_KEYS * share // 10 for share in range(500)]
     numbers = [num_gate_shards(size, num_bands) for size in sizes]
     assert numbers == sorted(numbers)
-    assert all(size * num_bands / number <= GATE_SHARD_BYTES for size, number in zip(sizes, numbers))
+    assert all(size * num_bands / number <= GATE_SHARD_KEYS for size, number in zip(sizes, numbers))
     # Parts of one band have a digest for each key: half as many keys.
-    assert all(2 * size * num_bands / number <= GATE_SHARD_BYTES
+    assert all(2 * size * num_bands / number <= GATE_SHARD_KEYS
                for size, number in zip(sizes, numbers) if number > num_bands)
 
 

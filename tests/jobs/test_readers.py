@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.errors import InputError, MissingExtra, OutputError
-from jobs.readers import Source, escape_bytes, open_inputs, total_bytes
+from jobs.readers import Source, escape_bytes, estimated_lines, open_inputs, total_bytes
 from lsh_core.document import parse_line
 from lsh_core.errors import BadUtf8
 from lsh_core.settings import Settings
@@ -247,3 +247,15 @@ def test_memory_does_not_grow_with_the_input(tmp_path: Path, tmp_dir: Path, kind
         tracemalloc.stop()
     assert total_bytes([source]) >= num_bytes
     assert peak_bytes < num_bytes
+
+
+def test_lines_are_estimated_by_the_first_ones(tmp_path: Path) -> None:
+    lines = b"".join(b"line %06d of a file\n" % number for number in range(100_000))
+    paths = [str(tmp_path / name) for name in ("a.jsonl", "b.jsonl.gz", "empty", "one")]
+    for path, content in zip(paths, (lines, gzip.compress(lines), b"", b"a line without an end")):
+        Path(path).write_bytes(content)
+    plain, packed, empty, one = ([Source(path, path)] for path in paths)
+    assert 99_000 < estimated_lines(plain) < 101_000
+    assert 20_000 < estimated_lines(packed) < 500_000
+    assert (estimated_lines(empty), estimated_lines(one), estimated_lines([Source("x", "hdfs:///x")])) == (0, 1, 0)
+    assert estimated_lines([*plain, *one]) == estimated_lines(plain) + 1
