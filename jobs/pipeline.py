@@ -25,8 +25,8 @@ from jobs.rejected import placed, sortable, write_rejected
 from jobs.run_report import RunReport, StepReport
 from lsh_core.settings import Settings
 
-GATE_SHARD_KEYS = 20_000_000
-"""Keys that one reducer of the gate gets, at about 25 bytes of memory each."""
+GATE_REDUCER_BYTES = 500 * 10**6
+"""Memory for one reducer of the gate."""
 
 NUM_SHOWN = 5
 MANY_PAIRS_A_DOCUMENT = 100
@@ -84,10 +84,16 @@ def _make_gate(jobs: JobRunner, report: RunReport) -> Path:
 
 
 def num_gate_shards(num_lines: int, num_bands: int) -> int:
-    """So many that no reducer of the gate gets too much."""
-    num_shards = 1 + num_lines * num_bands // GATE_SHARD_KEYS
-    # A part of one band takes a digest for each key, not for many.
-    return num_shards if num_shards <= num_bands else 2 * num_shards
+    """The fewest shards of which each fits into a reducer's memory: shares of the bands, or ranges of their keys."""
+    for num_shards in range(1, num_bands + 1):
+        if num_lines * _bytes_of_row(-(-num_bands // num_shards)) <= GATE_REDUCER_BYTES:
+            return num_shards
+    return num_bands * -(-num_lines * _bytes_of_row(1) // GATE_REDUCER_BYTES)
+
+
+def _bytes_of_row(num_keys: int) -> int:
+    """What a document takes in a reducer that gets so many of its keys: measured, and rounded up."""
+    return 24 * (num_keys + 1) + 30
 
 
 def _check_input(jobs: JobRunner, report: RunReport, run: Run, gate: Path) -> None:

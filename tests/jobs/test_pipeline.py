@@ -15,7 +15,7 @@ from jobs.display import Display, Listener
 from jobs.errors import InputError, JobFailed
 from jobs.gate_file import BadGate
 from jobs.job_runner import JobRunner, Run
-from jobs.pipeline import GATE_SHARD_KEYS, find_pairs, num_gate_shards, private_folder
+from jobs.pipeline import GATE_REDUCER_BYTES, find_pairs, num_gate_shards, private_folder
 from jobs.run_report import RunReport, StepReport
 from lsh_core.settings import Settings
 from tests.helpers import (
@@ -114,14 +114,18 @@ def test_what_is_shuffled_is_counted_to_the_byte(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("num_bands", [1, 5, 17, 400])
 def test_a_reducer_of_the_gate_gets_a_bounded_share(num_bands: int) -> None:
-    assert num_gate_shards(0, num_bands) == num_gate_shards(40_000, num_bands) == 1
-    sizes = [GATE_SHARD_KEYS * share // 10 for share in range(500)]
+    sizes = [0, 1, *(10**power * digit for power in range(3, 10) for digit in (1, 2, 5))]
     numbers = [num_gate_shards(size, num_bands) for size in sizes]
-    assert numbers == sorted(numbers)
-    assert all(size * num_bands / number <= GATE_SHARD_KEYS for size, number in zip(sizes, numbers))
-    # Parts of one band have a digest for each key: half as many keys.
-    assert all(2 * size * num_bands / number <= GATE_SHARD_KEYS
-               for size, number in zip(sizes, numbers) if number > num_bands)
+    assert numbers[0] == 1 and numbers == sorted(numbers)
+    for size, number in zip(sizes, numbers):
+        keys_of_row = -(-num_bands // min(number, num_bands))
+        num_rows = size / max(1, number / num_bands)
+        assert num_rows * 8 * (keys_of_row + 1) * 2 < GATE_REDUCER_BYTES
+        assert number <= num_bands or number % num_bands == 0
+
+
+def test_a_million_documents_are_one_shard() -> None:
+    assert num_gate_shards(1_000_000, 17) == 1 < num_gate_shards(1_200_000, 17)
 
 
 def test_several_inputs_are_one_corpus(tmp_path: Path) -> None:
