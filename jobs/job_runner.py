@@ -68,7 +68,9 @@ class JobRunner:
                       "--local-tmp-dir", str(tmp_dir), "--settings", str(settings_path), "--counts"]
         if self.runner in HERE and run.cores:
             self._args += ["--num-cores", str(run.cores)]
-        self._warm_tasks = WarmTasks(run.cores or os.cpu_count() or 1) if self.runner == "local" else None
+        self._warm_tasks = None
+        if self.runner == "local" and WarmTasks.can_start():
+            self._warm_tasks = WarmTasks(run.cores or os.cpu_count() or 1)
         _quiet_mrjob(run.verbose)
 
     def __enter__(self) -> JobRunner:

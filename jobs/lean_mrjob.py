@@ -54,10 +54,11 @@ def _keep_freed_memory() -> None:
             mallopt(parameter, num_bytes)
 
 
+IS_NUMPY_PREPARED = "numpy" not in sys.modules
 prepare_numpy()
 
 
-IS_TASK = bool({"--mapper", "--reducer", "--combiner", "--task-server"} & set(sys.argv))
+IS_TASK = bool({"--mapper", "--reducer", "--combiner"} & set(sys.argv))
 
 
 class LooseVersion:

@@ -1,10 +1,7 @@
 """Tasks of the local runner that start warm: forks of a process that has imported what tasks need.
 
-A task's imports take as long as the work on 15 MB of text. They are made once, while the driver has
-other things to do; then a server for each core is forked, which runs one task after another, each in a
-process of its own.
-
-    python warm_tasks.py --task-server SOCKET...    a server for each socket, by number of its file
+A task's imports take as long as the work on 15 MB of text, and the driver has made them already. So it is forked,
+before it has any threads, into a server for each core, which runs one task after another, each in a process of its own.
 """
 
 from __future__ import annotations
@@ -14,25 +11,38 @@ import os
 import queue
 import signal
 import socket
-import subprocess
 import sys
+import threading
 from contextlib import suppress
 from typing import BinaryIO
+
+from jobs.lean_mrjob import IS_NUMPY_PREPARED
 
 
 class WarmTasks:
     """Some servers, and a way to run a script's task in one of them that is idle."""
 
+    @staticmethod
+    def can_start() -> bool:
+        """Whether a fork of this process makes a good task.
+
+        Other threads might hold locks that nobody would ever open, and numpy might have been imported by others, as
+        they want it.
+        """
+        return hasattr(os, "fork") and threading.active_count() == 1 and IS_NUMPY_PREPARED
+
     def __init__(self, num_servers: int) -> None:
-        ends = [socket.socketpair() for _ in range(num_servers)]
-        numbers = [theirs.fileno() for _, theirs in ends]
-        # A session of its own, so that servers and tasks can be ended together.
-        self._process = subprocess.Popen(
-            [sys.executable, os.path.abspath(__file__), "--task-server", *map(str, numbers)],
-            pass_fds=numbers, start_new_session=True)
+        pairs = [socket.socketpair() for _ in range(num_servers)]
+        self._sockets = [ours for ours, _ in pairs]
+        self._parent = os.fork()
+        if self._parent == 0:
+            with suppress(BaseException):
+                for ours in self._sockets:
+                    ours.close()
+                _serve_all([theirs for _, theirs in pairs])
+            os._exit(0)
         self._idle: queue.SimpleQueue[socket.socket] = queue.SimpleQueue()
-        self._sockets = [ours for ours, _ in ends]
-        for ours, theirs in ends:
+        for ours, theirs in pairs:
             theirs.close()
             self._idle.put(ours)
 
@@ -54,34 +64,34 @@ class WarmTasks:
     def kill(self) -> None:
         """End the servers, and the tasks that they run, though a server of them may be gone."""
         with suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+            os.killpg(self._parent, signal.SIGKILL)
 
     def close(self) -> None:
         """Let the servers, which have nothing to do any more, end."""
         for server in self._sockets:
             server.close()
-        self._process.wait()
+        with suppress(ChildProcessError):
+            os.waitpid(self._parent, 0)
 
 
-def serve_all(numbers: list[int]) -> None:
-    """Import what tasks need, then run a server for each socket."""
-    import jobs.mr_gate
-    import jobs.mr_pairs  # noqa: F401
-
-    for number in numbers:
+def _serve_all(sockets: list[socket.socket]) -> None:
+    """Fork a server for each socket, and wait for them."""
+    # A session of its own, so that servers and tasks can be ended together, and a terminal's Ctrl-C is the driver's.
+    os.setsid()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for number, requests in enumerate(sockets):
         if os.fork() == 0:
-            for other in numbers:
-                if other != number:
-                    os.close(other)
-            serve(socket.socket(fileno=number))
+            for other in sockets[:number] + sockets[number + 1 :]:
+                other.close()
+            _serve(requests)
             return
-    for number in numbers:
-        os.close(number)
-    for _ in numbers:
+    for requests in sockets:
+        requests.close()
+    for _ in sockets:
         os.wait()
 
 
-def serve(requests: socket.socket) -> None:
+def _serve(requests: socket.socket) -> None:
     """Fork a process for each request and answer with its exit code, until there are no more."""
     with requests, requests.makefile("rb") as lines:
         for line in lines:
@@ -89,7 +99,11 @@ def serve(requests: socket.socket) -> None:
             if process_id == 0:
                 # Else the driver would wait for the answer of a server that is gone.
                 os.close(requests.fileno())
-                os._exit(_run_task(**json.loads(line)))
+                code = 1
+                try:
+                    code = _run_task(**json.loads(line))
+                finally:
+                    os._exit(code)
             _, status = os.waitpid(process_id, 0)
             requests.sendall(b"%d\n" % os.waitstatus_to_exitcode(status))
 
@@ -109,7 +123,10 @@ def _run_task(args: list[str], files: list[str], wd: str, env: dict[str, str]) -
     sys.argv = args
     code = 0
     try:
-        runpy.run_path(args[0], run_name="__main__")
+        try:
+            runpy.run_path(args[0], run_name="__main__")
+        finally:
+            sys.stdout.flush()
     except SystemExit as error:
         code = error.code if isinstance(error.code, int) else int(error.code is not None)
         if code and error.code is not code:
@@ -117,10 +134,5 @@ def _run_task(args: list[str], files: list[str], wd: str, env: dict[str, str]) -
     except BaseException:
         traceback.print_exc()
         code = 1
-    sys.stdout.flush()
     sys.stderr.flush()
     return code
-
-
-if __name__ == "__main__":
-    serve_all([int(number) for number in sys.argv[2:]])

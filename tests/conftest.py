@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import jobs.lean_mrjob  # noqa: F401  before numpy, as in the program
 from hypothesis import settings
 
 settings.register_profile("lookalike", deadline=None)

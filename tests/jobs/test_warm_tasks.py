@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -66,7 +67,7 @@ def wait_until(is_so: Callable[[], bool]) -> None:
 
 
 def commands_of(tasks: WarmTasks) -> dict[int, str]:
-    return session_commands(tasks._process.pid)
+    return session_commands(tasks._parent)
 
 
 @contextmanager
@@ -118,7 +119,7 @@ def test_an_exception_is_told_with_its_place(one_server: WarmTasks, tmp_path: Pa
     assert b'script.py", line 3, in fail' in outcome.stderr and outcome.stderr.endswith(b"ValueError: no\n")
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGXCPU])
 def test_a_task_that_a_signal_ends_has_a_negative_code(
     number: signal.Signals, one_server: WarmTasks, tmp_path: Path
 ) -> None:
@@ -213,7 +214,20 @@ def test_close_lets_idle_servers_end(is_ready: bool, tmp_path: Path) -> None:
         assert len(commands_of(tasks)) == 3
     tasks.close()
     assert commands_of(tasks) == {}
-    assert tasks._process.returncode == 0
+    with pytest.raises(ChildProcessError):
+        os.waitpid(tasks._parent, 0)
+
+
+def test_a_process_with_threads_is_not_forked() -> None:
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(time.sleep, 0).result()
+        assert not WarmTasks.can_start()
+
+
+@pytest.mark.parametrize(("first", "can_start"), [("numpy", False), ("click", True)])
+def test_numpy_that_others_imported_is_not_forked(first: str, can_start: bool) -> None:
+    code = f"import {first}; from jobs.warm_tasks import WarmTasks; import numpy; print(WarmTasks.can_start())"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == f"{can_start}\n"
 
 
 # The whole program
@@ -230,6 +244,7 @@ def test_warm_and_cold_runs_write_the_same_bytes_and_leave_no_process(
 ) -> None:
     (tmp_path / "in.jsonl").write_bytes(lines)
     (tmp_path / "cold.conf").write_text("runners: {local: {bootstrap_mrjob: false, cmdenv: {SOME_NAME: x}}}")
+    monkeypatch.setattr(WarmTasks, "can_start", lambda: True)
     run, num_warm = WarmTasks.run, {}
     for name, options in [("warm", ()), ("cold", ("--conf", tmp_path / "cold.conf")), ("inline", ())]:
         calls: list[str] = []
