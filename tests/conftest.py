@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import jobs.lean_mrjob  # noqa: F401  before numpy, as in the program
 from hypothesis import settings
+
+import jobs.lean_mrjob  # noqa: F401  before numpy, as in the program
 
 settings.register_profile("lookalike", deadline=None)
 settings.load_profile("lookalike")
