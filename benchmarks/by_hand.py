@@ -53,7 +53,7 @@ def _candidates(corpus: Path) -> tuple[Documents, Ints]:
         for i, j in pairs_of_equal(keys[order, band], MAX_PAIRS):
             a, b = order[i], order[j]
             found.append(np.minimum(a, b) * len(rows) + np.maximum(a, b))
-    pairs = np.unique(np.concatenate(found))
+    pairs = distinct(np.concatenate(found))
     return documents, rows[np.stack(np.divmod(pairs, max(len(rows), 1)), axis=1)]
 
 
@@ -90,7 +90,7 @@ def _band_keys(texts: list[str]) -> Hashes:
 
 def _confirmed(texts: list[str], candidates: Ints) -> Iterator[Match]:
     """Those of the candidates, ordered by their first rows, that are similar."""
-    rows = np.unique(candidates).tolist()
+    rows = distinct(candidates.reshape(-1)).tolist()
     sets: dict[int, Hashes] = {}
     for windows in window_batches([texts[row] for row in rows]):
         sets.update((rows[row], distinct(hashes)) for row, hashes in windows.by_text())

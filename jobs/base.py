@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO, Optional
 from unicodedata import unidata_version
-from zlib import crc32
 
 from jobs.lean_mrjob import BytesProtocol, BytesValueProtocol, MRJob
 from jobs.records import STATS_KEY, encode_counts
 from lsh_core.document import DocumentBatch, read_documents
 from lsh_core.errors import LookalikeError, SettingsError
+from lsh_core.hashing import HALF, Hashes, digests64
 from lsh_core.settings import CHOICES, Settings
 from lsh_core.stop_words import ENGLISH_STOP_WORDS
 
@@ -93,11 +93,16 @@ class LookalikeJob(MRJob):
         if self.options.counts and counts:
             yield encode_counts(counts)
 
+    def digest_lines(self, lines: list[bytes]) -> Hashes:
+        """A digest of each line; their sum tells one input from another, whatever the order of its lines."""
+        digests = digests64(lines)
+        self.count({"lines": len(lines), "input_sum": int((digests >> HALF).sum())})
+        return digests
+
     def read_batch(self, lines: list[bytes]) -> DocumentBatch:
         """Documents of a batch of lines, with the rejected ones counted by reason."""
         batch = read_documents(lines, self.settings)
-        self.count({"lines": len(lines), "rejected": len(batch.rejected), "input_sum": input_sum(batch),
-                    UNICODE_VERSION: len(lines)})
+        self.count({"rejected": len(batch.rejected), UNICODE_VERSION: len(lines)})
         self.count(Counter("rejected: " + error.reason for _, error in batch.rejected))
         return batch
 
@@ -150,14 +155,12 @@ def line_batches(file: BinaryIO) -> Iterator[list[bytes]]:
     [[b'a', b'b', b'c']]
     """
     while block := file.read(BATCH_BYTES):
-        lines = (block + file.readline()).splitlines()
-        for first in range(0, len(lines), BATCH_LINES):
-            yield lines[first : first + BATCH_LINES]
-
-
-def input_sum(batch: DocumentBatch) -> int:
-    """A number that tells one input from another, whatever the order of its documents."""
-    return sum(crc32(text, crc32(doc_id.encode())) for doc_id, text in zip(batch.doc_ids, batch.texts))
+        block += file.readline()
+        lines = block.splitlines()
+        # A file whose lines end at CR is one block.
+        step = max(1, min(BATCH_LINES, len(lines) * 2 * BATCH_BYTES // len(block)))
+        for first in range(0, len(lines), step):
+            yield lines[first : first + step]
 
 
 def option_type(annotation: str) -> Any:

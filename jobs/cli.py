@@ -17,6 +17,7 @@ from rich.console import Console
 from jobs.base import option_type, settings_from
 from jobs.display import Display, sample_table, summary_table, truth_table
 from jobs.errors import InputError
+from jobs.input_files import shown
 from jobs.job_runner import RUNNERS, Run
 from jobs.pipeline import find_pairs
 from jobs.truth import compare, read_truth
@@ -86,7 +87,7 @@ def pairs(
         raise SettingsError("--truth compares pairs, and --links does not write all of them: leave out one")
     known = read_truth(truth) if truth else {}
     run = Run(inputs, out, runner, conf, tmp, cores, strict, links, duplicate_ids, verbose,
-              shlex.join(["lookalike", *sys.argv[1:]]))
+              shown(shlex.join(["lookalike", *sys.argv[1:]])))
     report = find_pairs(run, settings, Display(quiet))
     if not quiet:
         if truth:
@@ -162,7 +163,8 @@ def read_json(path: Path) -> Any:
 
 def main() -> None:
     """Run a command; errors that are the user's to mend become one line."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
     try:
         cli(standalone_mode=False)
     except LookalikeError as error:

@@ -1,6 +1,6 @@
-"""The gate as a side file: which texts go where, under which settings it was made, and of which input.
+"""The gate as a side file: which lines go where, and under which settings it was made.
 
-A gate of very many texts is a filter of keys instead.
+A gate of very many lines is a filter of keys instead.
 """
 
 from __future__ import annotations
@@ -8,23 +8,22 @@ from __future__ import annotations
 import json
 from base64 import b64decode, b64encode
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, Callable, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, Union
 
 import numpy as np
 
-from lsh_core.banding import keys_of_texts
 from lsh_core.bloom import BloomFilter
 from lsh_core.errors import LookalikeError
 from lsh_core.gate import Gate
-from lsh_core.hashing import SCHEME, Hashes, digests64
-from lsh_core.selection import BloomGate, Selection, TextGate
+from lsh_core.hashing import SCHEME, Hashes
+from lsh_core.selection import BloomGate, GateTable
 from lsh_core.settings import Settings
 
 VERSION = 2
 MAX_MEMBERS = 3_000_000
-"""Above so many pairs of a text and a key (some 100 MB in each mapper) a Bloom filter of the keys takes their place."""
+"""Above so many pairs of a line and a key (some 100 MB in each mapper) a Bloom filter of the keys takes their place."""
 
 FALSE_POSITIVE_RATE = 0.01
 
@@ -34,9 +33,9 @@ class BadGate(LookalikeError):
 
 
 class GateFile(NamedTuple):
-    """How to select what is emitted of normalized texts, and the digests of ids that stand for more than one text."""
+    """A gate by line or by key, and the digests of the ids that stand for more than one text."""
 
-    select: Callable[[Sequence[bytes]], Selection]
+    gate: Union[GateTable, BloomGate]
     repeated_ids: Hashes
 
 
@@ -53,10 +52,10 @@ _NUM_COLUMNS = {_KEYS: 3, _MEMBERS: 2, _REPEATED_IDS: 1}
 def encode_gate(gate: Gate) -> Iterator[bytes]:
     """A gate as lines of ASCII, none much above a megabyte; of too many members only their number."""
     yield from _encode_lines(_KEYS, gate.keys, gate.bundles, gate.num_groups.astype(np.uint64))
-    if len(gate.member_texts) > MAX_MEMBERS:
-        yield b"%b %d " % (_MEMBERS, len(gate.member_texts))
+    if len(gate.members) > MAX_MEMBERS:
+        yield b"%b %d withheld" % (_MEMBERS, len(gate.members))
     else:
-        yield from _encode_lines(_MEMBERS, gate.member_texts, gate.member_keys)
+        yield from _encode_lines(_MEMBERS, gate.members, gate.member_keys)
 
 
 def encode_repeated_ids(ids: Hashes) -> Iterator[bytes]:
@@ -88,10 +87,10 @@ def _rows(lines: BinaryIO, kind: bytes) -> Hashes:
 def decode_gate(lines: BinaryIO) -> Gate:
     """The gate of all lines of a job's output, whatever their order."""
     keys, bundles, num_groups = _rows(lines, _KEYS).T
-    member_texts, member_keys = _rows(lines, _MEMBERS).T
-    order, by_text = np.argsort(keys), np.lexsort((member_keys, member_texts))
+    members, member_keys = _rows(lines, _MEMBERS).T
+    order, by_text = np.argsort(keys), np.lexsort((member_keys, members))
     return Gate(keys[order], bundles[order], num_groups[order].astype(np.int64),
-                member_texts[by_text], member_keys[by_text])
+                members[by_text], member_keys[by_text])
 
 
 def decode_repeated_ids(lines: BinaryIO) -> Hashes:
@@ -153,10 +152,8 @@ def read_gate(path: str, settings: Settings) -> GateFile:
     keys, bundles, num_groups, *members, repeated_ids = np.split(values, np.cumsum(num_rows)[:-1])
     gate = Gate(keys, bundles, num_groups.astype(np.int64), *members)
     if filter_bytes:
-        bloom = BloomGate(BloomFilter.from_bytes(content[:filter_bytes]), gate)
-        return GateFile(lambda texts: bloom.select(keys_of_texts(texts, settings)), repeated_ids)
-    index = TextGate(gate)
-    return GateFile(lambda texts: index.select(digests64(texts)), repeated_ids)
+        return GateFile(BloomGate(BloomFilter.from_bytes(content[:filter_bytes]), gate), repeated_ids)
+    return GateFile(GateTable(gate), repeated_ids)
 
 
 def _check_fingerprint(path: str, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:

@@ -121,7 +121,7 @@ def _blocks_of_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
     block = bytearray()
     for chunk in chunks:
         block += chunk
-        if len(block) > BLOCK_BYTES:
+        if len(block) > BLOCK_BYTES and b"\n" in chunk:
             lines, newline, block = block.rpartition(b"\n")
             yield bytes(lines + newline)
     if block:

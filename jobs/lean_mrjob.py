@@ -16,7 +16,6 @@ CR or CRLF. ``MRJob`` here does as they do.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import re
 import shlex
@@ -32,7 +31,7 @@ M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3
 
 
 def prepare_numpy() -> None:
-    """Tell numpy, before it is imported, how to be fast in a task."""
+    """Tell numpy, before it is imported, how to be fast here."""
     _keep_freed_memory()
     # One thread: the tasks themselves are what runs in parallel.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -48,7 +47,9 @@ def _keep_freed_memory() -> None:
 
     It would give that back to the system and take it anew, page by page, which takes a third of a reducer's time.
     """
-    with suppress(OSError, AttributeError):
+    with suppress(ImportError, OSError, AttributeError):
+        import ctypes
+
         mallopt = ctypes.CDLL(None).mallopt
         for parameter, num_bytes in ((M_TRIM_THRESHOLD, 1 << 28), (M_MMAP_THRESHOLD, 1 << 25), (M_TOP_PAD, 1 << 24)):
             mallopt(parameter, num_bytes)

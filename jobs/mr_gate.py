@@ -12,8 +12,9 @@ from jobs.gate_file import encode_gate, encode_repeated_ids
 from jobs.lean_mrjob import MRStep
 from jobs.records import STATS_KEY, pack_table, unpack_table
 from lsh_core.banding import keys_of_texts
-from lsh_core.gate import build_gate, possible_pairs, take_census
+from lsh_core.gate import build_gate, possible_pairs, take_census, with_lines
 from lsh_core.hashing import Hashes, digests64
+from lsh_core.ragged import without_rows
 
 IDS, KEYS = b"ids", b"keys"
 
@@ -43,12 +44,15 @@ class MRGate(BatchMapJob):
 
     def map_batch(self, lines: list[bytes]) -> Iterator[Record]:
         """lines -> shard of ids or keys, rows of numbers"""
-        doc_ids, texts, _ = self.read_batch(lines)
+        all_lines = self.digest_lines(lines)
+        doc_ids, texts, rejected = self.read_batch(lines)
         keys, text_digests = keys_of_texts(texts, self.settings), digests64(texts)
+        line_digests = without_rows(all_lines, [number for number, _ in rejected])
         id_digests = digests64(doc_id.encode() for doc_id in doc_ids)
         yield from self._records(IDS, id_digests, text_digests)
         for first_band in range(self._stride):
-            yield from self._records(KEYS + b"%04d" % first_band, keys[:, first_band :: self._stride], text_digests)
+            yield from self._records(KEYS + b"%04d" % first_band, keys[:, first_band :: self._stride], line_digests,
+                                     text_digests)
 
     def _records(self, name: bytes, *columns: Hashes) -> Iterator[Record]:
         for range_number, packed in pack_table(columns, self._num_ranges):
@@ -68,10 +72,11 @@ class MRGate(BatchMapJob):
             yield from ((None, line) for line in encode_repeated_ids(census.repeated_ids))
         else:
             num_bands, first_band = self.settings.banding[0], int(key[len(KEYS) :].partition(b"/")[0])
-            table = unpack_table(values, len(range(first_band, num_bands, self._stride)) + 1)
-            gate = build_gate(table[:, :-1], table[:, -1], self.settings.max_bucket_docs)
-            self.count({"gate_keys": gate.num_kept, "possible_pairs": possible_pairs(gate, table[:, -1])})
-            yield from ((None, line) for line in encode_gate(gate))
+            table = unpack_table(values, len(range(first_band, num_bands, self._stride)) + 2)
+            keys, lines, texts = table[:, :-2], table[:, -2], table[:, -1]
+            gate = build_gate(keys, texts, self.settings.max_bucket_docs)
+            self.count({"gate_keys": gate.num_kept, "possible_pairs": possible_pairs(gate, texts)})
+            yield from ((None, line) for line in encode_gate(with_lines(gate, texts, lines)))
 
     def reducer_final(self) -> Iterator[Record]:
         for counts in self.told_counts():

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import combinations, islice, product
 from math import comb
-from typing import Callable
+from typing import Callable, Optional
 
 from jobs.base import BatchMapJob, Record
 from jobs.bundles import Bundle, Row, gather, num_document_pairs
@@ -20,9 +20,9 @@ from jobs.records import KEY_DIGITS, STATS_KEY, BundlePart, BundleRecord, encode
 from lsh_core.banding import keys_of_texts
 from lsh_core.check import Candidates, check_large, check_small
 from lsh_core.errors import LookalikeError
-from lsh_core.hashing import digest64, text_digest
+from lsh_core.hashing import Hashes, digest64, text_digest
 from lsh_core.ragged import run_starts
-from lsh_core.selection import Selection, no_gate
+from lsh_core.selection import GateTable, Selection, no_gate
 
 CHECK_BYTES = 1 << 19
 """Text of the bundles that are checked together."""
@@ -51,18 +51,21 @@ class MRPairs(BatchMapJob):
 
     def mapper_init(self) -> None:
         super().mapper_init()
-        self._select: Callable[[list[bytes]], Selection] = (
-            lambda texts: no_gate(keys_of_texts(texts, self.settings)))
+        self._select_keys: Callable[[Hashes], Selection] = no_gate
+        self._table: Optional[GateTable] = None
         self._repeated_ids: frozenset[int] = frozenset()
         if self.options.gate:
-            self._select, repeated_ids = read_gate(self.options.gate, self.settings)
+            gate, repeated_ids = read_gate(self.options.gate, self.settings)
+            if isinstance(gate, GateTable):
+                self._table = gate
+            else:
+                self._select_keys = gate.select
             if self.options.duplicate_ids == "number":
                 self._repeated_ids = frozenset(repeated_ids.tolist())
 
     def map_batch(self, lines: list[bytes]) -> Iterator[Record]:
         """lines -> bundle, (id, own keys, earlier keys, text)"""
-        doc_ids, texts, _ = self.read_batch(lines)
-        selection = self._select(texts)
+        doc_ids, texts, selection = self._selected(lines)
         shuffle_bytes = 0
         for row, records in _records_by_row(selection):
             id_json, text = json_bytes(self._unique_id(doc_ids[row], texts[row])), texts[row]
@@ -72,6 +75,18 @@ class MRPairs(BatchMapJob):
                     shuffle_bytes += len(key) + len(value) + 2
                     yield key, value
         self.count({"shuffle_bytes": shuffle_bytes})
+
+    def _selected(self, lines: list[bytes]) -> tuple[list[str], list[bytes], Selection]:
+        """The documents of a batch of lines, and what is emitted of them; a table spares reading all others."""
+        digests = self.digest_lines(lines)
+        if self._table is None:
+            doc_ids, texts, _ = self.read_batch(lines)
+            return doc_ids, texts, self._select_keys(keys_of_texts(texts, self.settings))
+        numbers, selection = self._table.select(digests).of_rows()
+        doc_ids, texts, rejected = self.read_batch([lines[number] for number in numbers])
+        if rejected:
+            raise LookalikeError(f"a line of the gate is no document here: {rejected[0][1]}")
+        return doc_ids, texts, selection
 
     def _unique_id(self, doc_id: str, text: bytes) -> str:
         if self._repeated_ids and digest64(doc_id.encode()) in self._repeated_ids:

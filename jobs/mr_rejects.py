@@ -45,6 +45,7 @@ class MRRejects(BatchMapJob):
     def map_batch(self, lines: list[bytes]) -> Iterator[Record]:
         split = {"file": jobconf_from_env("mapreduce.map.input.file", ""),
                  "start": int(jobconf_from_env("mapreduce.map.input.start", 0))}
+        self.digest_lines(lines)
         batch = self.read_batch(lines)
         for number, error in self._repeated(batch, len(lines)) if self.options.repeated_ids else batch.rejected:
             place = {**split, "line_in_split": self._lines_before + number + 1}

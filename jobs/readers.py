@@ -19,7 +19,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from jobs.errors import InputError, MissingExtra, OutputError
 from jobs.input_files import STANDARD_INPUT, Found, find_inputs, is_uri, shown, split_endings
@@ -31,8 +31,6 @@ CHUNK_BYTES = 2**20
 # Four bytes of zstd can stand for 128 KiB: only small pieces in keep what comes out at once small.
 ZST_CHUNK_BYTES = 2**10
 ZST_MAX_WINDOW_BYTES = 2**31
-UNPACKED_BYTES = 5
-"""Bytes of text that a packed byte may stand for."""
 
 # Engines see more in a path than a name: patterns, commas as separators, hidden files in "_x" and ".x".
 PLAIN_PATH = re.compile(r"(/[\w.+=@~-]+)*/[A-Za-z0-9][\w.+=@~-]*", re.ASCII)
@@ -41,6 +39,9 @@ OPENERS: dict[str, Callable[..., Any]] = {"": open, ".gz": gzip.open, ".bz2": bz
 
 # The backslash comes first, as the others bring new ones.
 ESCAPES = [(bytes([code]), json.dumps(chr(code))[1:-1].encode()) for code in (*b'\\"', *range(32))]
+
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -78,16 +79,33 @@ def total_bytes(sources: Iterable[Source]) -> int:
 
 
 def estimated_lines(sources: Iterable[Source]) -> int:
-    """About how many lines all local files hold, to judge by the first megabyte of each; URIs count as 0."""
+    """About how many lines all local files hold, to judge by two pieces of each; URIs count as 0."""
     num_lines = 0
     for source in sources:
         if not is_uri(source.path):
-            packing = next((ending for ending in (".gz", ".bz2") if source.path.endswith(ending)), "")
-            num_bytes = os.path.getsize(source.path) * (UNPACKED_BYTES if packing else 1)
-            with closing(_reading(source.name, _unpacked(source.path, packing))) as chunks:
-                sample = next(chunks, b"")
-            num_lines += num_bytes * (sample.count(b"\n") or 1) // max(len(sample), 1)
+            samples = list(_reading(source.name, _samples(source.path)))
+            sampled_lines, sampled_bytes = map(sum, zip(*samples))
+            num_lines += os.path.getsize(source.path) * max(sampled_lines, 1) // max(sampled_bytes, 1)
     return num_lines
+
+
+def _samples(path: str) -> Iterator[tuple[int, int]]:
+    """Of a piece at the start and one in the middle, or of the start of a packed file: lines, and bytes of the file."""
+    packing = next((ending for ending in (".gz", ".bz2") if path.endswith(ending)), "")
+    with open(path, "rb") as file:
+        if packing:
+            with OPENERS[packing](file) as unpacked:
+                yield _count_lines(unpacked.read(CHUNK_BYTES)), file.tell()
+            return
+        middle = os.path.getsize(path) // 2
+        for start in (0, middle) if middle > CHUNK_BYTES else (0,):
+            file.seek(start)
+            piece = file.read(CHUNK_BYTES)
+            yield _count_lines(piece), len(piece)
+
+
+def _count_lines(piece: bytes) -> int:
+    return max(piece.count(b"\n"), piece.count(b"\r"))
 
 
 def escape_bytes(content: bytes) -> bytes:
@@ -192,7 +210,7 @@ def _chunks(stream: BinaryIO, size: int = CHUNK_BYTES) -> Iterator[bytes]:
     return iter(partial(stream.read, size), b"")
 
 
-def _reading(name: str, chunks: Iterable[bytes]) -> Generator[bytes, None, None]:
+def _reading(name: str, chunks: Iterable[Item]) -> Generator[Item, None, None]:
     """The same chunks; what goes wrong while they are read names the input."""
     try:
         yield from chunks

@@ -9,14 +9,19 @@ from __future__ import annotations
 import json
 import os
 import queue
+import runpy
 import signal
 import socket
 import sys
 import threading
+import time
+import traceback
 from contextlib import suppress
-from typing import BinaryIO
+from typing import BinaryIO, ClassVar
 
 from jobs.lean_mrjob import IS_NUMPY_PREPARED
+
+SECONDS_TO_END = 1.0
 
 
 class WarmTasks:
@@ -31,19 +36,27 @@ class WarmTasks:
         """
         return hasattr(os, "fork") and threading.active_count() == 1 and IS_NUMPY_PREPARED
 
+    _driver_ends: ClassVar[set[socket.socket]] = set()
+    """Of all servers of this process. What forks of it hold open could not be closed here."""
+
     def __init__(self, num_servers: int) -> None:
-        pairs = [socket.socketpair() for _ in range(num_servers)]
-        self._sockets = [ours for ours, _ in pairs]
+        pairs = [socket.socketpair() for _ in range(num_servers + 1)]
+        self._lifeline, *self._sockets = [ours for ours, _ in pairs]
+        self._driver_ends.update([self._lifeline, *self._sockets])
         self._parent = os.fork()
         if self._parent == 0:
-            with suppress(BaseException):
-                for ours in self._sockets:
+            try:
+                for ours in self._driver_ends:
                     ours.close()
-                _serve_all([theirs for _, theirs in pairs])
-            os._exit(0)
-        self._idle: queue.SimpleQueue[socket.socket] = queue.SimpleQueue()
-        for ours, theirs in pairs:
+                _serve_all(*(theirs for _, theirs in pairs))
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                os._exit(0)
+        for _, theirs in pairs:
             theirs.close()
+        self._idle: queue.SimpleQueue[socket.socket] = queue.SimpleQueue()
+        for ours in self._sockets:
             self._idle.put(ours)
 
     def run(self, args: list[str], stdin: BinaryIO, stdout: BinaryIO, stderr: BinaryIO, wd: str, env: dict[str, str]
@@ -63,32 +76,45 @@ class WarmTasks:
 
     def kill(self) -> None:
         """End the servers, and the tasks that they run, though a server of them may be gone."""
-        with suppress(ProcessLookupError):
+        with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._parent, signal.SIGKILL)
 
     def close(self) -> None:
         """Let the servers, which have nothing to do any more, end."""
-        for server in self._sockets:
-            server.close()
+        for end in (*self._sockets, self._lifeline):
+            end.close()
+            self._driver_ends.discard(end)
         with suppress(ChildProcessError):
             os.waitpid(self._parent, 0)
 
 
-def _serve_all(sockets: list[socket.socket]) -> None:
-    """Fork a server for each socket, and wait for them."""
+def _serve_all(lifeline: socket.socket, *sockets: socket.socket) -> None:
+    """Fork a server for each socket; when the driver ends, however that may be, end them and their tasks."""
     # A session of its own, so that servers and tasks can be ended together, and a terminal's Ctrl-C is the driver's.
     os.setsid()
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    for number, requests in enumerate(sockets):
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    for requests in sockets:
         if os.fork() == 0:
-            for other in sockets[:number] + sockets[number + 1 :]:
+            for other in {lifeline, *sockets} - {requests}:
                 other.close()
             _serve(requests)
             return
     for requests in sockets:
         requests.close()
-    for _ in sockets:
-        os.wait()
+    lifeline.recv(1)
+    _wait_for_children(SECONDS_TO_END)
+    os.killpg(0, signal.SIGKILL)
+
+
+def _wait_for_children(seconds: float) -> None:
+    """Give idle servers the time to end by themselves."""
+    deadline = time.monotonic() + seconds
+    with suppress(ChildProcessError):
+        while time.monotonic() < deadline:
+            process_id, _ = os.waitpid(-1, os.WNOHANG)
+            if not process_id:
+                time.sleep(0.002)
 
 
 def _serve(requests: socket.socket) -> None:
@@ -110,9 +136,6 @@ def _serve(requests: socket.socket) -> None:
 
 def _run_task(args: list[str], files: list[str], wd: str, env: dict[str, str]) -> int:
     """Become the script that is named first of the arguments."""
-    import runpy
-    import traceback
-
     for number, (path, mode) in enumerate(zip(files, ("rb", "wb", "wb"))):
         with open(path, mode) as file:
             os.dup2(file.fileno(), number)

@@ -74,8 +74,8 @@ def check_small(bundles: Bundles, settings: Settings) -> Candidates:
     meets &= pair_overlaps(find_patterns(*bundles.own_keys, bundle_of_row), rows_a, rows_b) > 0
     meets &= pair_overlaps(find_patterns(*bundles.earlier_keys, bundle_of_row), rows_a, rows_b) == 0
     rows_a, rows_b = rows_a[meets], rows_b[meets]
-    num_rows = len(bundles.texts)
-    if len(rows_a) <= FEW_PARTNERS * num_rows and sum(map(len, bundles.texts)) >= LONG_TEXT * num_rows:
+    num_rows, num_bytes = len(bundles.texts), sum(map(len, bundles.texts))
+    if len(rows_a) <= FEW_PARTNERS * num_rows and LONG_TEXT * num_rows <= num_bytes <= PART_SHINGLES:
         return Candidates(rows_a, rows_b, similarities(shingle_sets(bundles.texts, settings), rows_a, rows_b))
     patterns = shingle_patterns(bundles.texts, bundle_of_row, settings)
     shared = pair_overlaps(patterns, rows_a, rows_b)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lsh_core.ragged import Ints
+from lsh_core.ragged import Ints, distinct
 
 LEVELS = (0.0, 0.1, 0.5)
 """Shares of a forest's edges below the levels at which edges are looked at."""
@@ -72,7 +72,7 @@ def spanning_forest(num_nodes: int, edges: Edges) -> Edges:
         best = np.full(num_nodes, len(edges.a))
         for ends in (edges.a, edges.b):
             np.minimum.at(best, tree[ends[open_edges]], open_edges)
-        chosen = np.unique(best[best < len(edges.a)])
+        chosen = distinct(best[best < len(edges.a)])
         is_chosen[chosen] = True
         tree = components(num_nodes, tree[edges.a[chosen]], tree[edges.b[chosen]])[tree]
         open_edges = open_edges[tree[edges.a[open_edges]] != tree[edges.b[open_edges]]]

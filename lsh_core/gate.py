@@ -5,7 +5,7 @@ The gate keeps the keys of the maximal buckets of two documents or more. Buckets
 documents travel together as a bundle, named by its smallest key; a bundle of very many
 texts is hot and is split in groups. Whether a key is kept, its bundle and its groups depend
 on the key alone, so documents that share a key always meet, and the answer stays the same.
-The gate also tells which texts have these keys, so that no text is sketched a second time.
+The gate also tells which texts, or lines, have these keys, so that no text is sketched a second time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from lsh_core.clustering import components
 from lsh_core.hashing import Hashes
-from lsh_core.ragged import Ints, offsets_of, run_starts
+from lsh_core.ragged import Ints, offsets_of, ranges, run_starts
 
 MIN_SHARE_OF_PAIRS = 0.1
 """A hot bundle with fewer of its pairs than this inside buckets is a chain, and is taken apart."""
@@ -28,14 +28,14 @@ Bools = npt.NDArray[np.bool_]
 class Gate(NamedTuple):
     """Kept keys, ascending, with the bundle of each and its groups; then which texts have them.
 
-    ``member_texts[i]``, the digest of a text, has the key ``member_keys[i]``, ascending by text.
+    ``members[i]``, the digest of a text or of a line, has the key ``member_keys[i]``, ascending by member.
     A key of no groups is not kept; it stands here because its bucket is hot.
     """
 
     keys: Hashes
     bundles: Hashes
     num_groups: Ints
-    member_texts: Hashes
+    members: Hashes
     member_keys: Hashes
 
     @property
@@ -82,26 +82,37 @@ def build_gate(band_keys: Hashes, text_digests: Hashes, max_bundle_docs: int) ->
     is_first_of_text = rank == 0
     buckets = _shared_buckets(band_keys)
     is_maximal = _is_maximal(buckets, band_keys)
-    kept, dropped = buckets.where(is_maximal), buckets.where(~is_maximal)
-    hot_keys = dropped.keys[dropped.num_texts(is_first_of_text) > max_bundle_docs]
+    hot_keys = buckets.keys[~is_maximal & (buckets.num_texts(is_first_of_text) > max_bundle_docs)]
+    kept = buckets.where(is_maximal)
+    del buckets
     bundles, num_groups = _bundles(kept, is_first_of_text, max_bundle_docs)
     keys, num_groups = np.append(kept.keys, hot_keys), np.append(num_groups, np.zeros(len(hot_keys), np.int64))
     order = np.argsort(keys)
-    is_member = is_first_of_text[kept.rows]
-    member_texts, member_keys = text_digests[kept.rows[is_member]], np.repeat(kept.keys, kept.counts)[is_member]
-    by_text = np.lexsort((member_keys, member_texts))
-    return Gate(keys[order], np.append(bundles, hot_keys)[order], num_groups[order],
-                member_texts[by_text], member_keys[by_text])
+    members, member_keys = _distinct_entries(text_digests[kept.rows], np.repeat(kept.keys, kept.counts))
+    return Gate(keys[order], np.append(bundles, hot_keys)[order], num_groups[order], members, member_keys)
+
+
+def with_lines(gate: Gate, text_digests: Hashes, line_digests: Hashes) -> Gate:
+    """The same gate with the lines (n,) of all documents as members, in the place of their texts (n,)."""
+    starts = np.searchsorted(gate.members, text_digests)
+    counts = np.searchsorted(gate.members, text_digests, "right") - starts
+    lines, keys = _distinct_entries(np.repeat(line_digests, counts), gate.member_keys[ranges(starts, counts)])
+    return gate._replace(members=lines, member_keys=keys)
+
+
+def _distinct_entries(members: Hashes, keys: Hashes) -> tuple[Hashes, Hashes]:
+    """Entries (member, key) in their order without repeats."""
+    order = np.lexsort((keys, members))
+    members, keys = members[order], keys[order]
+    is_new = np.ones(len(members), bool)
+    is_new[1:] = (members[1:] != members[:-1]) | (keys[1:] != keys[:-1])
+    return members[is_new], keys[is_new]
 
 
 def possible_pairs(gate: Gate, text_digests: Hashes) -> int:
     """At most how many pairs documents of these texts make: as if all those of each bundle were similar."""
     bundles = gate.bundles[np.searchsorted(gate.keys, gate.member_keys)]
-    order = np.lexsort((gate.member_texts, bundles))
-    texts, bundles = gate.member_texts[order], bundles[order]
-    is_new = np.ones(len(texts), bool)
-    is_new[1:] = (texts[1:] != texts[:-1]) | (bundles[1:] != bundles[:-1])
-    texts, bundles = texts[is_new], bundles[is_new]
+    bundles, texts = _distinct_entries(bundles, gate.members)
     if not len(texts):
         return 0
     ascending = np.sort(text_digests)

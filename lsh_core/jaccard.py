@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lsh_core.hashing import Hashes
-from lsh_core.ragged import Ints, blocks, offsets_of, ranges, run_starts
+from lsh_core.ragged import Ints, blocks, distinct, offsets_of, ranges
 from lsh_core.settings import Settings
 from lsh_core.shingling import shingle_blocks
 
@@ -54,17 +54,9 @@ def shingle_sets(texts: Sequence[bytes], settings: Settings) -> ShingleSets:
         bounds = offsets_of(block.counts)
         for i, row in enumerate(block.rows.tolist()):
             parts[row].append(block.hashes[bounds[i] : bounds[i + 1]])
-    sets = [_distinct(part) for part in parts]
+    sets = [distinct(np.concatenate([np.empty(0, np.uint64), *part])) for part in parts]
     counts = np.fromiter(map(len, sets), np.int64, len(sets))
     return ShingleSets(np.concatenate([np.empty(0, np.uint64), *sets]), offsets_of(counts))
-
-
-def _distinct(parts: list[Hashes]) -> Hashes:
-    """Sorted without repeats; the pieces of a long document one by one first, to bound memory."""
-    if len(parts) != 1:
-        return np.unique(np.concatenate([np.empty(0, np.uint64), *map(np.unique, parts)]))
-    hashes = np.sort(parts[0])
-    return hashes[run_starts(hashes)]
 
 
 def intersection_sizes(sets: ShingleSets, rows_a: Ints, rows_b: Ints) -> Ints:

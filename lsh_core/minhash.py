@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from lsh_core.hashing import HALF, Hashes, splitmix64
 from lsh_core.normalize import normalize_texts
-from lsh_core.ragged import Ints, blocks, offsets_of, ranges, run_starts
+from lsh_core.ragged import Ints, blocks, distinct, offsets_of, ranges, run_starts
 from lsh_core.settings import Settings
 from lsh_core.shingling import ShingleBlock, shingle_blocks
 
@@ -153,14 +153,14 @@ def _fill(
     result: Signatures, open_rows: Ints, shingles: Words, counts: Ints, functions: SketchFunctions
 ) -> None:
     """The last round: a function that is still empty takes the minimum of its own hash over all shingles."""
-    keys = np.unique(np.repeat(np.arange(len(counts), dtype=np.uint64), counts) << HALF | shingles)
-    documents, distinct = (keys >> HALF).astype(np.int64), keys.astype(np.uint32)
+    keys = distinct(np.repeat(np.arange(len(counts), dtype=np.uint64), counts) << HALF | shingles)
+    documents, members = (keys >> HALF).astype(np.int64), keys.astype(np.uint32)
     starts = run_starts(documents)
     sizes = np.diff(starts, append=len(documents))
     holes, columns = np.nonzero(result[open_rows] == EMPTY)
     for first, end in blocks(sizes[holes], FILL_CELLS):
         hole, column = holes[first:end], columns[first:end]
-        values = distinct[ranges(starts[hole], sizes[hole])] ^ np.repeat(functions.salts[column], sizes[hole])
+        values = members[ranges(starts[hole], sizes[hole])] ^ np.repeat(functions.salts[column], sizes[hole])
         values = _mixed(values, functions, ROUNDS) >> np.uint32(32 - VALUE_BITS)
         minima = np.minimum.reduceat(values, offsets_of(sizes[hole])[:-1])
         result[open_rows[hole], column] = minima | np.uint32(ROUNDS << VALUE_BITS)

@@ -1,4 +1,4 @@
-"""What is emitted of documents: their kept keys, looked up in a gate by text or, where they are very many, by key."""
+"""What is emitted of documents: their kept keys, looked up in a gate by line or, where they are very many, by key."""
 
 from __future__ import annotations
 
@@ -23,6 +23,11 @@ class Selection(NamedTuple):
     bundles: Hashes
     num_groups: Ints
 
+    def of_rows(self) -> tuple[list[int], Selection]:
+        """The rows of which something is emitted, and the same with rows numbered among these."""
+        rows, numbers = np.unique(self.rows, return_inverse=True)
+        return rows.tolist(), self._replace(rows=numbers)
+
 
 def no_gate(band_keys: Hashes) -> Selection:
     """Every key of every document, each in a bundle of its own."""
@@ -31,20 +36,20 @@ def no_gate(band_keys: Hashes) -> Selection:
     return Selection(np.repeat(np.arange(num_docs), num_bands), keys, keys, np.ones(len(keys), np.int64))
 
 
-class TextGate:
-    """A gate made ready to look up many texts."""
+class GateTable:
+    """A gate made ready to look up many members."""
 
     def __init__(self, gate: Gate) -> None:
         self.gate = gate
         self._key_numbers = np.searchsorted(gate.keys, gate.member_keys)
         self._may_hold = np.zeros(1 << INDEX_BITS, bool)
-        self._may_hold[_slots(gate.member_texts)] = True
+        self._may_hold[_slots(gate.members)] = True
 
-    def select(self, text_digests: Hashes) -> Selection:
-        """The kept keys of the documents with these texts (n,), by document."""
-        rows = np.flatnonzero(self._may_hold[_slots(text_digests)])
-        starts = np.searchsorted(self.gate.member_texts, text_digests[rows])
-        counts = np.searchsorted(self.gate.member_texts, text_digests[rows], "right") - starts
+    def select(self, digests: Hashes) -> Selection:
+        """The kept keys of those of some lines or texts (n,) that are members, by row."""
+        rows = np.flatnonzero(self._may_hold[_slots(digests)])
+        starts = np.searchsorted(self.gate.members, digests[rows])
+        counts = np.searchsorted(self.gate.members, digests[rows], "right") - starts
         at = self._key_numbers[ranges(starts, counts)]
         return Selection(np.repeat(rows, counts), self.gate.keys[at], self.gate.bundles[at], self.gate.num_groups[at])
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from lsh_core.hashing import GOLDEN, HALF, MULTIPLIER, Hashes, digest64, scramble
 from lsh_core.normalize import normalize_texts
-from lsh_core.ragged import Ints, blocks
+from lsh_core.ragged import Ints, blocks, distinct
 from lsh_core.settings import Settings
 
 BLOCK_UNITS = 1 << 16
@@ -48,7 +48,7 @@ def shingle_set(text: str, settings: Settings) -> Hashes:
     3
     """
     parts = [block.hashes for block in shingle_blocks(normalize_texts([text], settings), settings)]
-    return np.unique(np.concatenate([*parts, np.empty(0, np.uint64)]))
+    return distinct(np.concatenate([*parts, np.empty(0, np.uint64)]))
 
 
 def shingle_blocks(texts: Sequence[bytes], settings: Settings) -> Iterator[ShingleBlock]:

@@ -99,8 +99,8 @@ def test_empty(tmp_path: Path) -> None:
     ids = decode_repeated_ids(io.BytesIO())
     assert ids.dtype == np.uint64 and len(ids) == 0
     write(tmp_path / "gate", empty)
-    select, ids = read_gate(str(tmp_path / "gate"), DEFAULTS)
-    assert entries(select(TEXTS)) == entries(select([])) == ids.tolist() == []
+    found, ids = read_gate(str(tmp_path / "gate"), DEFAULTS)
+    assert entries(found.select(digests64(TEXTS))) == entries(found.select(digests64([]))) == ids.tolist() == []
 
 
 @given(gates(), id_lists, st.integers(3, 20), st.randoms(use_true_random=False))
@@ -110,7 +110,7 @@ def test_lines_in_any_order_give_the_gate_back(
     with pytest.MonkeyPatch.context() as patches:
         patches.setattr(gate_file, "NUMBERS_OF_LINE", numbers_of_line)
         lines = lines_of(gate, ids)
-    sizes = [(len(gate.keys), numbers_of_line // 3), (len(gate.member_texts), numbers_of_line // 2),
+    sizes = [(len(gate.keys), numbers_of_line // 3), (len(gate.members), numbers_of_line // 2),
              (len(ids), numbers_of_line)]
     assert len(lines) == sum(-(-num_rows // rows_of_line) for num_rows, rows_of_line in sizes)
     assert all(line.isascii() and not set(line) & set(b"\r\n\t") for line in lines)
@@ -130,8 +130,8 @@ def test_no_line_is_above_a_mebibyte() -> None:
 def test_of_too_many_members_only_the_number_is_written(max_members: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gate_file, "MAX_MEMBERS", max_members)
     keys, members = encode_gate(big_gate(50))
-    assert (members == b"members 50 ") == (max_members < 50)
-    assert_same(decode_gate(file_of([keys])), big_gate(50)._replace(member_texts=NO_IDS, member_keys=NO_IDS))
+    assert (members == b"members 50 withheld") == (max_members < 50)
+    assert_same(decode_gate(file_of([keys])), big_gate(50)._replace(members=NO_IDS, member_keys=NO_IDS))
 
 
 # Files
@@ -143,11 +143,11 @@ def test_a_file_gives_the_gate_back(gate: Gate, ids: Hashes, texts: list[bytes])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "gate"
         write(path, gate, ids, settings)
-        select, found_ids = read_gate(str(path), settings)
+        found, found_ids = read_gate(str(path), settings)
     assert found_ids.dtype == np.uint64 and found_ids.tolist() == ids.tolist()
     where = dict(zip(gate.keys.tolist(), zip(gate.bundles.tolist(), gate.num_groups.tolist())))
-    members = list(zip(gate.member_texts.tolist(), gate.member_keys.tolist()))
-    assert sorted(entries(select(texts))) == sorted(
+    members = list(zip(gate.members.tolist(), gate.member_keys.tolist()))
+    assert sorted(entries(found.select(digests64(texts)))) == sorted(
         (row, key, *where[key]) for row, text in enumerate(texts) for member, key in members
         if member == digest64(text))
 
@@ -220,9 +220,10 @@ def test_very_many_members_become_a_filter_that_loses_no_key(tmp_path: Path, mon
     path = tmp_path / "gate"
     write(path, gate, np.array([7], np.uint64), settings)
     assert 0 < path.stat().st_size < 24 * num_keys / 3
-    select, ids = read_gate(str(path), settings)
+    bloom, ids = read_gate(str(path), settings)
     assert ids.tolist() == [7]
-    found = {(row, key): where for row, key, *where in entries(select([*texts, *others]))}
+    selection = bloom.select(keys_of_texts([*texts, *others], settings))
+    found = {(row, key): where for row, key, *where in entries(selection)}
     # Hot keys keep bundle and groups, the others are bundles of their own.
     row_of = dict(zip(keys.reshape(-1).tolist(), np.repeat(np.arange(5000), 4).tolist()))
     for key, bundle, groups in zip(*(column.tolist() for column in gate[:3])):

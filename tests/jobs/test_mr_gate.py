@@ -96,9 +96,9 @@ def test_documents_that_share_a_key_share_one_that_is_kept(
     kept = set(gate.keys.tolist())
     shared = {key for key, members in buckets(keys_of).items() if len(members) > 1}
     assert kept <= shared and gate.num_groups.all()
-    # It tells of each text its kept keys.
-    assert list(zip(gate.member_texts.tolist(), gate.member_keys.tolist())) == sorted({
-        (digest64(normalize(documents[doc_id]).encode()), key)
+    # It tells of each line its kept keys.
+    assert list(zip(gate.members.tolist(), gate.member_keys.tolist())) == sorted({
+        (digest64(json_lines({doc_id: documents[doc_id]})[0]), key)
         for doc_id, keys in keys_of.items() for key in keys & kept})
     for a, b in combinations(keys_of, 2):
         assert bool(keys_of[a] & keys_of[b]) == bool(keys_of[a] & keys_of[b] & kept)
@@ -107,10 +107,11 @@ def test_documents_that_share_a_key_share_one_that_is_kept(
 
 
 def test_one_key_is_kept_for_equal_texts() -> None:
-    output = run_job(MRGate, json_lines(dict.fromkeys("abcdefg", "some text")))
+    lines = json_lines(dict.fromkeys("abcdefg", "some text"))
+    output = run_job(MRGate, lines)
     gate = decode_gate(file_of(output.lines))
     assert len(gate.keys) == 1 and gate.keys.tolist() == gate.bundles.tolist() and gate.num_groups.tolist() == [1]
-    assert (gate.member_texts.tolist(), gate.member_keys.tolist()) == ([digest64(b"some text")], gate.keys.tolist())
+    assert gate.members.tolist() == sorted(map(digest64, lines)) and set(gate.member_keys) == set(gate.keys)
 
 
 def test_without_ids_equal_texts_are_copies_and_never_repeated() -> None:
@@ -124,8 +125,8 @@ def test_lines_are_cut_and_are_ascii() -> None:
     lines = [b"%d\t%d" % (number, (number + shift) % num_texts) for number in range(num_texts) for shift in (0, 1)]
     output = run_job(MRGate, lines, "--format", "tsv", "--shingle", "word:1", "--bands", "1", "--rows", "3")
     gate, repeated = decode_gate(file_of(output.lines)), decode_repeated_ids(file_of(output.lines))
-    assert len(gate.keys) == len(gate.member_texts) == len(repeated) == output.counts["repeated_ids"] == num_texts
-    assert len(output.lines) == 4 and all(line.isascii() for line in output.lines)
+    assert len(gate.keys) == len(repeated) == output.counts["repeated_ids"] == num_texts == len(gate.members) / 2
+    assert len(output.lines) == 5 and all(line.isascii() for line in output.lines)
     assert 900_000 < max(map(len, output.lines)) < 1 << 20
 
 
@@ -154,11 +155,11 @@ def test_records_are_packed_tables_below_a_megabyte(num_bands: int, num_shards: 
         shard, _, packed = record.partition(b"\t")
         found[shard].append(unpack_numbers(packed))
     keys = np.stack([document_keys(text, settings) for text in documents.values()])
-    texts, doc_ids = (np.array([[digest64(word.encode())] for word in words], np.uint64)
-                      for words in (documents.values(), documents))
+    words = (map(str.encode, documents.values()), map(str.encode, documents), json_lines(documents))
+    texts, doc_ids, lines = (np.array([[digest64(word)] for word in column], np.uint64) for column in words)
     tables = {b"ids": np.hstack([doc_ids, texts])}
     for first_band in range(min(num_shards, num_bands)):
-        tables[b"keys%04d" % first_band] = np.hstack([keys[:, first_band::num_shards], texts])
+        tables[b"keys%04d" % first_band] = np.hstack([keys[:, first_band::num_shards], lines, texts])
     # Rows go to ranges of equal size by their first number.
     expected = {b"%b/%04d" % (name, number): table[(table[:, 0] >> np.uint64(32)) * np.uint64(num_ranges)
                                                    >> np.uint64(32) == number]

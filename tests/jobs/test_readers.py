@@ -256,6 +256,14 @@ def test_lines_are_estimated_by_the_first_ones(tmp_path: Path) -> None:
         Path(path).write_bytes(content)
     plain, packed, empty, one = ([Source(path, path)] for path in paths)
     assert 99_000 < estimated_lines(plain) < 101_000
-    assert 20_000 < estimated_lines(packed) < 500_000
+    assert 50_000 < estimated_lines(packed) < 200_000
     assert (estimated_lines(empty), estimated_lines(one), estimated_lines([Source("x", "hdfs:///x")])) == (0, 1, 0)
     assert estimated_lines([*plain, *one]) == estimated_lines(plain) + 1
+
+
+def test_lines_that_end_at_cr_and_a_long_first_line_are_estimated_too(tmp_path: Path) -> None:
+    path = str(tmp_path / "lines")
+    for content in (b"line of a file\r" * 100_000, b"x" * 3_000_000 + b"\n" + b"line of a file\n" * 900_000):
+        Path(path).write_bytes(content)
+        num_lines = content.count(content[-1:])
+        assert num_lines / 3 < estimated_lines([Source(path, path)]) < 3 * num_lines

@@ -230,6 +230,28 @@ def test_numpy_that_others_imported_is_not_forked(first: str, can_start: bool) -
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == f"{can_start}\n"
 
 
+def test_the_command_line_starts_warm() -> None:
+    code = "import jobs.cli; from jobs.warm_tasks import WarmTasks; print(WarmTasks.can_start())"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "True\n"
+
+
+def test_others_can_be_closed_first(tmp_path: Path) -> None:
+    one, other = WarmTasks(1), WarmTasks(1)
+    one.close()
+    assert run_warm(other, "print('x')", tmp_path).stdout == b"x\n"
+    other.close()
+
+
+def test_tasks_end_with_a_driver_that_is_killed(tmp_path: Path) -> None:
+    script, *paths = task("import os, time; print(os.getpid(), flush=True); time.sleep(1000)", tmp_path)
+    driver = ("import sys; from jobs.warm_tasks import WarmTasks; script, *paths = sys.argv[1:]\n"
+              "WarmTasks(1).run([script], *(open(path, 'r+b') for path in paths), '/', {})")
+    with subprocess.Popen([sys.executable, "-c", driver, script, *paths]) as process:
+        wait_until(lambda: Path(paths[1]).read_bytes().endswith(b"\n"))
+        process.kill()
+    wait_until(lambda: not Path(f"/proc/{int(Path(paths[1]).read_text())}").exists())
+
+
 # The whole program
 
 
@@ -248,13 +270,14 @@ def test_warm_and_cold_runs_write_the_same_bytes_and_leave_no_process(
     run, num_warm = WarmTasks.run, {}
     for name, options in [("warm", ()), ("cold", ("--conf", tmp_path / "cold.conf")), ("inline", ())]:
         calls: list[str] = []
-        monkeypatch.setattr(WarmTasks, "run", lambda *args, calls=calls: calls.append("warm") or run(*args))
+        monkeypatch.setattr(WarmTasks, "run", lambda *args, calls=calls: calls.append(args[0]) or run(*args))
         monkeypatch.setenv("LOOKALIKE_TEST_RUN", str(tmp_path / name))
         outcome = lookalike("pairs", tmp_path / "in.jsonl", "--out", tmp_path / name, "-r",
                             "inline" if name == "inline" else "local", "--cores", "2", *options,
                             *(["--links"] if kind == "links" else []))
         assert outcome.exit_code == 0, outcome.stderr
         assert commands_with(f"LOOKALIKE_TEST_RUN={tmp_path / name}") == {}
+        assert not any(commands_of(tasks) for tasks in calls)
         num_warm[name] = len(calls)
     assert num_warm["warm"] >= 4 and num_warm["cold"] == num_warm["inline"] == 0
     for name in ("cold", "inline"):

@@ -80,8 +80,8 @@ def kept_keys(gate: Gate) -> list[int]:
 
 def members_of(gate: Gate) -> list[tuple[int, int]]:
     """(text, key) of all members."""
-    assert len(gate.member_texts) == len(gate.member_keys)
-    return list(zip(gate.member_texts.tolist(), gate.member_keys.tolist()))
+    assert len(gate.members) == len(gate.member_keys)
+    return list(zip(gate.members.tolist(), gate.member_keys.tolist()))
 
 
 # The same again, slowly

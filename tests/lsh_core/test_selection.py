@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from lsh_core.bloom import BloomFilter
 from lsh_core.gate import Gate, build_gate
-from lsh_core.selection import BloomGate, Selection, TextGate, no_gate
+from lsh_core.selection import BloomGate, GateTable, Selection, no_gate
 from tests import oracles
 
 MAX_DOCS = 3
@@ -104,7 +104,7 @@ def dropped_hot_keys(table: np.ndarray, num_shards: int) -> set[int]:
 def emitted(gate: Gate, texts: list[int]) -> Entries:
     """What a gate has to emit of texts, by a dict."""
     where = dict(zip(gate.keys.tolist(), zip(gate.bundles.tolist(), gate.num_groups.tolist())))
-    members = list(zip(gate.member_texts.tolist(), gate.member_keys.tolist()))
+    members = list(zip(gate.members.tolist(), gate.member_keys.tolist()))
     return {(row, key, *where[key]) for row, text in enumerate(texts) for member, key in members if member == text}
 
 
@@ -135,14 +135,14 @@ def test_without_company_nothing_is_selected(num_docs, num_bands):
     keys = np.arange(num_docs * num_bands, dtype=np.uint64).reshape(num_docs, num_bands)
     texts = np.arange(num_docs, dtype=np.uint64)
     gate = build_gate(keys, texts, MAX_DOCS)
-    assert entries(TextGate(gate).select(texts)) == entries(bloom_of(gate).select(keys)) == set()
+    assert entries(GateTable(gate).select(texts)) == entries(bloom_of(gate).select(keys)) == set()
 
 
 @given(key_tables(), shards)
 def test_pairs_that_share_a_key_share_a_kept_key(table, num_shards):
     gate = gate_of(table, num_shards)
     selections = [form.select(table[:, 1:]) for form in (bloom_of(gate), yes_to_all(gate))]
-    for selection in (TextGate(gate).select(table[:, 0]), *selections):
+    for selection in (GateTable(gate).select(table[:, 0]), *selections):
         assert_no_pair_is_lost(selection, table)
         assert_no_group_is_too_large(selection, table)
 
@@ -159,7 +159,7 @@ def test_without_a_gate_each_key_is_its_own_bundle(table):
 @given(key_tables(), shards)
 def test_a_text_has_its_kept_keys_and_no_others(table, num_shards):
     gate = gate_of(table, num_shards)
-    found = entries(TextGate(gate).select(table[:, 0]))
+    found = entries(GateTable(gate).select(table[:, 0]))
     assert {entry[:2] for entry in found} == kept_entries(table, num_shards)
     where = dict(zip(gate.keys.tolist(), zip(gate.bundles.tolist(), gate.num_groups.tolist())))
     assert all((bundle, num_groups) == where[key] and num_groups > 0 for _, key, bundle, num_groups in found)
@@ -171,7 +171,7 @@ def test_an_index_selects_just_the_texts_of_its_gate(table, other, index_bits):
     gate = gate_of(table)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lsh_core.selection.INDEX_BITS", index_bits)
-        index = TextGate(gate)
+        index = GateTable(gate)
         for texts in (table[:, 0], other[:, 0], np.append(other[:, 0], table[:, 0])):
             assert entries(index.select(texts)) == emitted(gate, texts.tolist())
 
@@ -208,7 +208,7 @@ def test_a_hot_bucket_inside_another_stays_away():
     gate = build_gate(keys, texts, MAX_DOCS)
     assert gate.keys.tolist() == [7, 100] and gate.num_groups.tolist() == [3, 0]
     expected = {(row, 7, 7, 3) for row in range(9)}
-    assert entries(TextGate(gate).select(texts)) == expected
+    assert entries(GateTable(gate).select(texts)) == expected
     singles = {(row, 200 + row, 200 + row, 1) for row in range(5, 9)}
     assert entries(yes_to_all(gate).select(keys)) == expected | singles
 
@@ -218,4 +218,4 @@ def test_a_filter_has_few_keys_too_many():
     gate = Gate(keys, keys, np.ones(2000, np.int64), texts, keys)
     others = np.array(oracles.splitmix64(2, 20_000), np.uint64).reshape(-1, 10)
     assert 0 < len(bloom_of(gate).select(others).rows) < 0.02 * others.size
-    assert len(TextGate(gate).select(others.reshape(-1)).rows) == 0
+    assert len(GateTable(gate).select(others.reshape(-1)).rows) == 0
