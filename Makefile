@@ -4,9 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BENCH_READY := $(VENV)/.ready-bench
+ENGINES_READY := $(VENV)/.ready-engines
 DEMO_OUT := demo_out
 
-.PHONY: demo test quick-test lint bench growth clean
+.PHONY: demo test quick-test lint hadoop spark test-engines bench growth clean
 
 $(READY): setup.cfg pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -26,6 +27,20 @@ test: lint
 
 quick-test: $(READY)
 	$(BIN)/python -m pytest -m "not slow" -x -q tests/lsh_core --ignore=tests/lsh_core/test_minhash_theory.py lsh_core tests/jobs/test_mr_pairs.py tests/jobs/test_lean_mrjob.py
+
+$(ENGINES_READY): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[engines]"
+	touch $(ENGINES_READY)
+
+# The demo on a real Hadoop or Spark on this machine (with Java 17; Hadoop's jars come by mvn, once).
+hadoop spark: $(ENGINES_READY)
+	rm -rf $(DEMO_OUT)
+	$(BIN)/python -m tests.engines.demo $@ $(DEMO_OUT)
+
+# ENGINES_ARGS="-k hadoop" and the like.
+test-engines: $(ENGINES_READY)
+	$(BIN)/python -m tests.engines.hadoop_install
+	$(BIN)/python -m pytest -m engines tests/engines $(ENGINES_ARGS)
 
 $(BENCH_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"

@@ -6,7 +6,7 @@ import dataclasses
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, BinaryIO, Optional
+from typing import Any, BinaryIO, ClassVar, Optional
 from unicodedata import unidata_version
 
 from jobs.lean_mrjob import BytesProtocol, BytesValueProtocol, MRJob
@@ -44,6 +44,8 @@ class LookalikeJob(MRJob):
     INPUT_PROTOCOL = BytesValueProtocol
     INTERNAL_PROTOCOL = BytesProtocol
     OUTPUT_PROTOCOL = BytesValueProtocol
+    # Else Hadoop writes a tab, and no value, behind each line of output.
+    JOBCONF: ClassVar[dict[str, str]] = {"stream.reduce.output": "keyonlytext"}
 
     def configure_args(self) -> None:
         super().configure_args()

@@ -1,4 +1,4 @@
-"""mrjob as the jobs use it: with ``runners.py`` the only place that imports or patches mrjob.
+"""mrjob as the jobs use it: with the runners and Spark's harness the only place that imports or patches mrjob.
 
 Import. mrjob 0.7.4 takes two names from distutils and one from pipes: modules that Python 3.12
 and 3.13 no longer have, and that are slow to load through setuptools. While mrjob is imported,
@@ -143,4 +143,8 @@ class MRJob(StockMRJob):  # type: ignore[misc]
                 from jobs import runners
 
                 return runners.LocalRunner if self.options.runner == "local" else runners.InlineRunner
+            if self.options.runner == "spark":
+                from jobs.spark_runner import SparkRunner
+
+                return SparkRunner
             return super()._runner_class()

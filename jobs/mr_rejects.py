@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 from jobs.base import BatchMapJob, Record
 from jobs.gate_file import read_gate
@@ -21,6 +22,8 @@ class RepeatedId(RejectedLine):
 
 class MRRejects(BatchMapJob):
     """lines -> {"file", "start", "line_in_split", "reason", "detail", "line" or "line_base64"}"""
+
+    JOBCONF: ClassVar[dict[str, str]] = {"stream.map.output": "keyonlytext"}
 
     def steps(self) -> list[MRStep]:
         return [MRStep(mapper_init=self.mapper_init, mapper=self.mapper, mapper_final=self.mapper_final)]

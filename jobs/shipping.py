@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterator
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -24,8 +25,9 @@ def build_zip(folder: Path) -> Path:
     return path
 
 
+@cache
 def temporary_zip() -> Path:
-    """The zip in a private folder that is removed when this process ends."""
+    """The zip in a private folder that is removed when this process ends; mrjob asks for it twice a job."""
     folder = Path(tempfile.mkdtemp(prefix="lookalike-tasks-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return build_zip(folder)

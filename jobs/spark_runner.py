@@ -1,0 +1,29 @@
+"""mrjob's Spark runner, taught to run our harness and to leave no file behind."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from jobs.lean_mrjob import stand_ins
+
+with stand_ins():
+    from mrjob.spark.runner import SparkMRJobRunner
+
+
+class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
+    """Runs a job by ``spark-submit``; temporary files are under ``--local-tmp-dir`` where Spark is on this machine."""
+
+    def _pick_spark_tmp_dir(self) -> str:
+        if self._opts["spark_tmp_dir"] or not self._spark_master().startswith("local"):
+            return str(super()._pick_spark_tmp_dir())
+        # mrjob would take a folder in /tmp, and leave it there.
+        folder = os.path.join(self._get_local_tmp_dir(), "spark")
+        os.mkdir(folder)
+        return folder
+
+    def _spark_harness_path(self) -> str:
+        return str(Path(__file__).with_name("spark_harness.py"))
+
+    def _cleanup_hadoop_tmp(self) -> None:
+        self.fs.rm(self._spark_tmp_dir)

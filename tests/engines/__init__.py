@@ -1,0 +1,1 @@
+"""Real engines on loopback: installed, started, used, hurt and ended by tests."""

@@ -1,0 +1,31 @@
+"""All engines by name, each with a function that says why it cannot be used here, if it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Callable, NamedTuple, Optional
+
+from tests.engines import emr, hadoop, spark
+from tests.engines.engine import Engine
+
+
+class Local(Engine):
+    """Processes on this machine, as a first engine to compare with."""
+
+    runner = "local"
+
+
+class Entry(NamedTuple):
+    """An engine that can be started, unless it is missing."""
+
+    engine_class: type[Engine]
+    missing: Callable[[], Optional[str]]
+
+
+ENGINES: Mapping[str, Entry] = {
+    "local": Entry(Local, lambda: None),
+    "emr": Entry(emr.EmulatedEmr, emr.missing),
+    "spark": Entry(spark.LocalClusterSpark, spark.missing),
+    "spark-standalone": Entry(spark.StandaloneSpark, spark.missing),
+    "hadoop": Entry(hadoop.HadoopCluster, hadoop.missing),
+}

@@ -1,0 +1,147 @@
+"""Submission to an emulated EMR: the API answers on loopback, and steps are really run, here.
+
+What a test can show: what is asked of EMR, that everything which a step needs was uploaded, and that its commands do
+their work with nothing else. What it cannot: that a real image can be bootstrapped so, or that roles exist.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+import logging
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple, Optional
+
+from tests.engines.emr_steps import Storage, StreamingStep
+from tests.engines.engine import END_SECONDS, Engine
+from tests.engines.task_python import make_task_python
+
+HOST = "127.0.0.1"
+POLL_SECONDS = 0.1
+WORKING_STATES = ("RUNNING", "PENDING")
+API_PREFIX = "ElasticMapReduce."
+HADOOP_VERSION = "3.4.0"
+
+
+def missing() -> Optional[str]:
+    """Why the emulation cannot be used here, if it cannot."""
+    absent = [name for name in ("moto", "boto3", "flask") if importlib.util.find_spec(name) is None]
+    return f"{', '.join(absent)} not installed: make test-engines does that" if absent else None
+
+
+class Request(NamedTuple):
+    """A call of EMR's API, as it was sent."""
+
+    operation: str
+    arguments: dict[str, Any]
+
+
+class Recorder:
+    """A web application that keeps the calls of EMR's API and passes everything on to another."""
+
+    def __init__(self, application: Any) -> None:
+        self.application = application
+        self.requests: list[Request] = []
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        target = environ.get("HTTP_X_AMZ_TARGET", "")
+        if target.startswith(API_PREFIX):
+            arguments = json.loads(environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"])))
+            self.requests.append(Request(target[len(API_PREFIX):], arguments))
+            body = json.dumps(with_versions(arguments)).encode()
+            environ.update({"wsgi.input": io.BytesIO(body), "CONTENT_LENGTH": str(len(body))})
+        answer: Iterable[bytes] = self.application(environ, start_response)
+        return answer
+
+
+def with_versions(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The same call with the version of each application, which EMR knows by its release and the emulation does not."""
+    if "Applications" not in arguments:
+        return arguments
+    applications = [{**application, "Version": HADOOP_VERSION} for application in arguments["Applications"]]
+    return {**arguments, "Applications": applications}
+
+
+class EmulatedEmr(Engine):
+    """EMR, S3, IAM and EC2 as one server, and a thread that does what clusters do."""
+
+    runner = "emr"
+    is_isolated = False  # the server is a thread of this process
+    region = "us-east-1"
+
+    def start(self) -> None:
+        from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+        from werkzeug.serving import make_server
+
+        logging.getLogger("werkzeug").setLevel(logging.WARNING)
+        self._recorder = Recorder(DomainDispatcherApplication(create_backend_app))
+        self._server = make_server(HOST, 0, self._recorder, threaded=True)
+        self.endpoint = f"http://{HOST}:{self._server.server_port}"
+        self.env.update(AWS_ACCESS_KEY_ID="test", AWS_SECRET_ACCESS_KEY="test", AWS_EC2_METADATA_DISABLED="true")
+        self.storage = Storage(self.endpoint, self.region)
+        self.uploads: dict[str, bytes] = {}
+        self.task_python = make_task_python(self.folder / "python")
+        self._is_ended = threading.Event()
+        self._threads = [threading.Thread(target=self._server.serve_forever), threading.Thread(target=self._move)]
+        for thread in self._threads:
+            thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        if hasattr(self, "_threads"):
+            self._is_ended.set()
+            self._server.shutdown()
+            for thread in self._threads:
+                thread.join(END_SECONDS)
+            self._server.server_close()
+        super().__exit__()
+
+    def runner_options(self) -> dict[str, Any]:
+        endpoints = {f"{service}_endpoint": self.endpoint for service in ("emr", "s3", "iam", "ec2")}
+        return {
+            **endpoints,
+            "region": self.region,
+            "iam_instance_profile": "an-instance-profile",
+            "iam_service_role": "a-service-role",
+            "applications": ["Hadoop"],
+            # Logs do not come, and mrjob would wait for them.
+            "read_logs": False,
+            "check_cluster_every": 2 * POLL_SECONDS,
+            "cloud_fs_sync_secs": 0,
+        }
+
+    def requests(self, operation: str) -> list[dict[str, Any]]:
+        """The arguments of all calls of an operation of EMR's API so far."""
+        return [request.arguments for request in self._recorder.requests if request.operation == operation]
+
+    def steps(self) -> list[dict[str, Any]]:
+        """All steps that were submitted, in their order."""
+        return [step for arguments in self.requests("AddJobFlowSteps") for step in arguments["Steps"]]
+
+    def _move(self) -> None:
+        """Until the end: run what clusters have to do, one step after another, and end clusters that are done."""
+        from moto.core.models import DEFAULT_ACCOUNT_ID
+        from moto.emr.models import emr_backends
+
+        clusters = emr_backends[DEFAULT_ACCOUNT_ID][self.region].clusters
+        while not self._is_ended.wait(POLL_SECONDS):
+            for cluster in list(clusters.values()):
+                for step in [step for step in cluster.steps if step.state in WORKING_STATES]:
+                    self._run_step(cluster, step)
+
+    def _run_step(self, cluster: Any, step: Any) -> None:
+        step.state = "RUNNING"
+        step.start()
+        self.uploads.update(self.storage.everything())
+        work = Path(self.folder / "steps" / step.id)
+        try:
+            StreamingStep(step.args, self.storage, work, self.task_python.parent, self.env).run()
+        except Exception as error:  # whatever it is, the step has failed and the cluster goes on
+            (self.logs / f"step-{step.id}.log").write_text(f"{step.name}: {error}\n")
+            step.state, step.last_state_change_reason = "FAILED", str(error)
+        else:
+            step.state = "COMPLETED"
+        if all(step.state not in WORKING_STATES for step in cluster.steps):
+            cluster.terminate()

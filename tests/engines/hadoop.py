@@ -1,0 +1,95 @@
+"""A real Hadoop on loopback: HDFS, YARN and streaming, one daemon of each kind."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from tests.engines.engine import Engine
+from tests.engines.hadoop_conf import HadoopConf
+from tests.engines.hadoop_install import SHARED_CLASSES, hadoop_folder, install, missing, streaming_jar
+from tests.engines.java import OPEN_JAVA
+from tests.engines.task_python import make_task_python
+from tests.helpers import Outcome
+
+__all__ = ["HadoopCluster", "install", "missing"]
+
+DAEMONS = ("namenode", "datanode", "resourcemanager", "nodemanager")
+DAEMON_JAVA = f"-Xmx256m {OPEN_JAVA}"
+NUM_REDUCERS = 2
+
+
+class HadoopCluster(Engine):
+    """A NameNode, a DataNode, a ResourceManager and a NodeManager."""
+
+    runner = "hadoop"
+
+    def start(self) -> None:
+        self.home = hadoop_folder()
+        self.hadoop = self.home / "bin" / "hadoop"
+        self._conf_files = HadoopConf(self.folder / "conf", self.home, self.folder)
+        self.task_python = make_task_python(self.folder / "python")
+        # mrjob finds the logs of failed tasks only where the user has this name.
+        self.env.update(HADOOP_CONF_DIR=str(self._conf_files.folder), HADOOP_USER_NAME="hadoop")
+        self._checked(self.run(self.hadoop, "namenode", "-format", "-nonInteractive"))
+        for name in DAEMONS:
+            self.restart(name)
+        self.wait_until(self._has_datanode, "the NameNode has a live DataNode")
+        self.wait_until(self._has_node, "the ResourceManager has an active node")
+        self._prepare_home()
+
+    def runner_options(self) -> dict[str, Any]:
+        return {
+            "hadoop_bin": str(self.hadoop),
+            "hadoop_streaming_jar": str(streaming_jar(self.home)),
+            "hadoop_log_dirs": [str(self.logs)],
+            "python_bin": sys.executable,
+            "task_python_bin": str(self.task_python),
+            "jobconf": {"mapreduce.job.reduces": NUM_REDUCERS},
+        }
+
+    def restart(self, name: str) -> None:
+        """Start a daemon that is not running."""
+        self.start_daemon(name, self.hadoop, name, HADOOP_OPTS=DAEMON_JAVA)
+
+    def fs(self, *arguments: object) -> Outcome:
+        """``hadoop fs``."""
+        return self.run(self.hadoop, "fs", *arguments)
+
+    def application_master_pids(self) -> list[int]:
+        """The processes that lead running jobs."""
+        return self.pids("java", "MRAppMaster")
+
+    def container_pids(self) -> list[int]:
+        """The Java processes of running tasks."""
+        return self.pids("java", "org.apache.hadoop.mapred.YarnChild")
+
+    def task_pids(self, kind: str) -> list[int]:
+        """The Python processes of running tasks, ``mapper`` or ``reducer``."""
+        return [pid for pid, command in self.processes().items()
+                if f" --{kind}" in command and command.startswith(str(self.task_python))]
+
+    def _has_datanode(self) -> bool:
+        state = self._bean("dfs.namenode.http-address", "Hadoop:service=NameNode,name=FSNamesystemState")
+        return state is not None and state["NumLiveDataNodes"] == 1 and state["FSState"] == "Operational"
+
+    def _has_node(self) -> bool:
+        state = self._bean("yarn.resourcemanager.webapp.address", "Hadoop:service=ResourceManager,name=ClusterMetrics")
+        return state is not None and state["NumActiveNMs"] == 1
+
+    def _bean(self, address: str, name: str) -> Any:
+        """What a daemon tells of itself."""
+        told = self.fetch_json(f"http://{self._conf_files.addresses[address]}/jmx?qry={name}")
+        return told["beans"][0] if told and told["beans"] else None
+
+    def _prepare_home(self) -> None:
+        """Make the user's folder; the first client ever keeps its classes for all that come after it."""
+        shared = self.home / SHARED_CLASSES
+        partial = self.folder / SHARED_CLASSES
+        options = "" if shared.exists() else f"-XX:ArchiveClassesAtExit={partial}"
+        self._checked(self.run(self.hadoop, "fs", "-mkdir", "-p", "/user/hadoop", HADOOP_OPTS=options))
+        if partial.exists():
+            partial.replace(shared)
+
+    def _checked(self, outcome: Outcome) -> None:
+        self.wait_until(lambda: outcome.exit_code == 0, outcome.stderr[-2000:], seconds=0)

@@ -1,0 +1,107 @@
+"""Spark from the package index: its workers in the driver, or a standalone master with two workers."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any, Optional
+
+from tests.engines.engine import Engine, EngineError, free_port
+from tests.engines.java import QUICK_JAVA, missing_java
+from tests.engines.task_python import make_task_python
+
+NUM_WORKERS = 2
+WORKER_MB = 1024
+
+
+def missing() -> Optional[str]:
+    """Why Spark cannot be used here, if it cannot."""
+    if importlib.util.find_spec("pyspark") is None:
+        return "pyspark is not installed: make test-engines does that"
+    return missing_java()
+
+
+class Spark(Engine):
+    """What both kinds share: a home of links, so that Spark does not write into its package."""
+
+    runner = "spark"
+    master = ""
+
+    def start(self) -> None:
+        spec = importlib.util.find_spec("pyspark")
+        if spec is None or spec.origin is None:
+            raise EngineError("pyspark is not installed")
+        self.home = self.folder / "spark"
+        self.home.mkdir()
+        for name in ("bin", "jars", "python", "sbin"):
+            (self.home / name).symlink_to(Path(spec.origin).with_name(name))
+        self.env.update(SPARK_HOME=str(self.home), SPARK_LOCAL_IP="127.0.0.1", SPARK_LOCAL_HOSTNAME="localhost")
+        self.task_python = make_task_python(self.folder / "python")
+
+    def runner_options(self) -> dict[str, Any]:
+        return {
+            "python_bin": sys.executable,
+            "task_python_bin": str(self.task_python),
+            "spark_master": self.master,
+            "jobconf": {
+                "spark.ui.enabled": "false",
+                "spark.driver.extraJavaOptions": QUICK_JAVA,
+                "spark.executor.extraJavaOptions": QUICK_JAVA,
+            },
+        }
+
+    def executor_pids(self) -> list[int]:
+        """The executors of jobs that are running."""
+        return self.pids("CoarseGrainedExecutorBackend")
+
+    def task_pids(self) -> list[int]:
+        """The Python processes that run tasks; the one that starts the others is not among them."""
+        daemons = self.pids("pyspark.daemon")
+        return [pid for pid in daemons if parent_of(pid) in daemons]
+
+
+class LocalClusterSpark(Spark):
+    """Workers inside the driver's process, executors of their own: there is nothing to start."""
+
+    master = f"local-cluster[{NUM_WORKERS},1,{WORKER_MB}]"
+
+
+class StandaloneSpark(Spark):
+    """A master and two workers, each a process."""
+
+    def start(self) -> None:
+        super().start()
+        port, self._page_port = free_port(), free_port()
+        self.master = f"spark://localhost:{port}"
+        self.env.update(SPARK_DAEMON_JAVA_OPTS=QUICK_JAVA, SPARK_DAEMON_MEMORY="256m")
+        self._start_class("master", "master.Master", "--port", port, "--webui-port", self._page_port)
+        for number in range(NUM_WORKERS):
+            self.start_worker(number)
+        self.wait_until(lambda: self.num_workers() == NUM_WORKERS, "all workers are known to the master")
+
+    def _start_class(self, name: str, class_name: str, *arguments: object) -> None:
+        self.start_daemon(name, self.home / "bin" / "spark-class", f"org.apache.spark.deploy.{class_name}",
+                          "--host", "localhost", *arguments)
+
+    def start_worker(self, number: int) -> None:
+        """Start a worker, for the first time or again."""
+        self._start_class(f"worker-{number}", "worker.Worker", "--cores", 1, "--memory", f"{WORKER_MB}M",
+                          "--webui-port", free_port(), "--work-dir", self.folder / f"work-{number}", self.master)
+
+    def num_workers(self) -> int:
+        """How many workers the master takes for alive."""
+        state = self.fetch_json(f"http://localhost:{self._page_port}/json/")
+        return 0 if state is None else sum(worker["state"] == "ALIVE" for worker in state["workers"])
+
+    def runner_options(self) -> dict[str, Any]:
+        # mrjob would take a folder in HDFS.
+        return {**super().runner_options(), "spark_tmp_dir": str(self.folder / "tmp")}
+
+
+def parent_of(pid: int) -> int:
+    """The process that started another; 0 if it has ended."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0

@@ -1,0 +1,34 @@
+"""The Spark runner keeps its files where it was told to, and removes them; Spark itself is tried in tests/engines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from jobs.mr_pairs import MRPairs
+from tests.helpers import tree
+
+
+def options(tmp_path: Path, *more: str) -> list[str]:
+    places = ("--local-tmp-dir", str(tmp_path), "--cleanup-on-failure", "ALL")
+    return ["-r", "spark", "--no-conf", *places, *more, "/dev/null"]
+
+
+def test_files_of_a_local_spark_are_under_the_temporary_folder(tmp_path: Path) -> None:
+    with MRPairs(options(tmp_path, "--spark-master", "local-cluster[2,1,1024]")).make_runner() as runner:
+        folder = Path(runner._spark_tmp_dir)
+        assert folder.is_dir() and tmp_path in folder.parents
+    assert tree(tmp_path) == []
+
+
+def test_files_of_a_spark_elsewhere_are_where_the_user_says_and_removed_too(tmp_path: Path) -> None:
+    master = ("--spark-master", "spark://localhost:7077", "--spark-tmp-dir", str(tmp_path / "shared"))
+    with MRPairs(options(tmp_path, *master)).make_runner() as runner:
+        folder = Path(runner._spark_tmp_dir)
+        assert folder.parent == tmp_path / "shared"
+        folder.mkdir(parents=True)
+    assert tree(tmp_path) == ["shared"]
+
+
+def test_the_harness_is_ours(tmp_path: Path) -> None:
+    with MRPairs(options(tmp_path)).make_runner() as runner:
+        assert Path(runner._spark_script_path(0)).name == "spark_harness.py"
