@@ -54,6 +54,17 @@ def test_make_demo_shows_the_pairs_and_where_they_are(tmp_path: Path) -> None:
     assert f"The results are in {tmp_path}/out" in done.stdout
 
 
+def test_make_growth_and_bench_run(tmp_path: Path) -> None:
+    assert {"make growth", "make bench"} <= set(readme_commands())
+    made_ready = f"BIN={BIN} READY=README.md BENCH_READY=README.md"
+    done = run(f"make growth {made_ready} GROWTH_ARGS='--docs 200 --hot-docs 0 --results {tmp_path}'", ROOT)
+    assert done.returncode == 0 and (tmp_path / "growth.json").exists(), done.stderr
+    pytest.importorskip("matplotlib")
+    sizes = "--short-docs 200 --long-docs 20 --runs 1 --only lookalike"
+    done = run(f"make bench {made_ready} BENCH_ARGS='{sizes} --results {tmp_path}'", ROOT)
+    assert done.returncode == 0 and "64,000" not in done.stdout, done.stderr
+
+
 def test_ci_calls_the_commands_of_the_readme() -> None:
     script = (ROOT / ".ci" / "run").read_text()
     for command in ("make demo", "make test"):
