@@ -2,8 +2,8 @@
 
 Import. mrjob 0.7.4 takes two names from distutils and one from pipes: modules that Python 3.12
 and 3.13 no longer have, and that are slow to load through setuptools. While mrjob is imported,
-small stand-ins with these names take their place. So do those of two more modules that are slow to load: one is loaded
-when it is used, and in a task the other never is.
+small stand-ins with these names take their place. In a task so do those of two more modules that are
+slow to load and not used there.
 
 Speed. What numpy has to know before it is imported is said first: job files import this module, by
 way of ``base``, before numpy.
@@ -24,8 +24,7 @@ import sys
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from importlib import import_module
-from typing import Any, Callable
+from typing import Any
 
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3
 """Names of malloc.h."""
@@ -76,10 +75,6 @@ class LooseVersion:
         return self.numbers >= other.numbers
 
 
-def _imported_when_called(module: str, name: str) -> Callable[..., Any]:
-    return lambda *args, **kwargs: getattr(import_module(module), name)(*args, **kwargs)
-
-
 @contextmanager
 def stand_ins() -> Iterator[None]:
     """Inside, mrjob's modules can be imported on every Python, without setuptools."""
@@ -89,10 +84,8 @@ def stand_ins() -> Iterator[None]:
         "distutils.version": {"LooseVersion": LooseVersion},
         "pipes": {"quote": shlex.quote},
     }
-    if "urllib.request" not in sys.modules:
-        modules["urllib.request"] = {name: _imported_when_called("urllib.request", name)
-                                     for name in ("pathname2url", "urlopen")}
     if IS_TASK:
+        modules["urllib.request"] = {"pathname2url": None, "urlopen": None}
         modules["yaml"] = {}
     added = [name for name in modules if name not in sys.modules]
     for name in added:
