@@ -11,7 +11,7 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Optional
@@ -56,13 +56,18 @@ def run_once(corpus: Corpus, contender: Contender, row: Row, truth: Truth) -> No
         out.mkdir()
         told = measured(contender.command(corpus.path, out), str(REPOSITORY), str(log))
         if told["exit_code"]:
-            said = log.read_text(errors="replace").strip().splitlines() or ["nothing"]
-            row.failure = f"FAILED with code {told['exit_code']:.0f}, saying {said[-1]}"
+            row.failure = f"FAILED with {how_it_ended(told, log)}"
             return
         row.runs.append(told)
         row.outcome = read_outcome(out, truth, contender.is_checked)
     for wrong in row.outcome.wrong_pairs[:NUM_WRONG_SHOWN]:
         say(f"ERROR: {contender.title}: {wrong}")
+
+
+def how_it_ended(told: Mapping[str, float], log: Path) -> str:
+    """The exit code of a run that failed, and what it said last."""
+    said = log.read_text(errors="replace").strip().splitlines() or ["nothing"]
+    return f"code {told['exit_code']:.0f}, saying {said[-1]}"
 
 
 def report(corpus: Corpus, rows: Sequence[Row], num_true: int) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from typing import Any, Optional
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.bench import RESULTS, TABLE_WIDTH, machine, say
+from benchmarks.bench import RESULTS, TABLE_WIDTH, how_it_ended, machine, say
 from benchmarks.contenders import REPOSITORY
 from benchmarks.corpora import CACHE, Corpus, generated, truth_of
 from benchmarks.measure import measured
@@ -61,8 +61,7 @@ def run_case(case: Case) -> dict[str, Any]:
         out, log = Path(folder) / "out", Path(folder) / "log"
         told = find(corpus, out, log, case.is_links)
         if told["exit_code"]:
-            said = log.read_text(errors="replace").strip().splitlines() or ["nothing"]
-            return {"case": case.name, "failure": f"code {told['exit_code']:.0f}, saying {said[-1]}"}
+            return {"case": case.name, "failure": how_it_ended(told, log)}
         run = json.loads((out / "run.json").read_text(encoding="utf-8"))
         outcome = read_outcome(out, truth, is_checked=True) if case.has_truth else None
     result = {"case": case.name, **told, "bytes": run["input"]["bytes"], "documents": run["input"]["documents"],

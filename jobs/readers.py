@@ -91,7 +91,7 @@ def estimated_lines(sources: Iterable[Source]) -> int:
 
 def _samples(path: str) -> Iterator[tuple[int, int]]:
     """Of a piece at the start and one in the middle, or of the start of a packed file: lines, and bytes of the file."""
-    packing = next((ending for ending in (".gz", ".bz2") if path.endswith(ending)), "")
+    _, packing = split_endings(path)
     with open(path, "rb") as file:
         if packing:
             with OPENERS[packing](file) as unpacked:

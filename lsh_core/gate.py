@@ -100,13 +100,13 @@ def with_lines(gate: Gate, text_digests: Hashes, line_digests: Hashes) -> Gate:
     return gate._replace(members=lines, member_keys=keys)
 
 
-def _distinct_entries(members: Hashes, keys: Hashes) -> tuple[Hashes, Hashes]:
-    """Entries (member, key) in their order without repeats."""
-    order = np.lexsort((keys, members))
-    members, keys = members[order], keys[order]
-    is_new = np.ones(len(members), bool)
-    is_new[1:] = (members[1:] != members[:-1]) | (keys[1:] != keys[:-1])
-    return members[is_new], keys[is_new]
+def _distinct_entries(first: Hashes, second: Hashes) -> tuple[Hashes, Hashes]:
+    """Entries of two numbers in their order without repeats."""
+    order = np.lexsort((second, first))
+    first, second = first[order], second[order]
+    is_new = np.ones(len(first), bool)
+    is_new[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
+    return first[is_new], second[is_new]
 
 
 def possible_pairs(gate: Gate, text_digests: Hashes) -> int:
@@ -127,11 +127,7 @@ def take_census(ids: Hashes, texts: Hashes) -> Census:
     >>> take_census(np.array([1, 2, 2, 3], np.uint64), np.array([7, 7, 7, 7], np.uint64))[:2]
     (3, 1)
     """
-    order = np.lexsort((texts, ids))
-    ids, texts = ids[order], texts[order]
-    is_document = np.ones(len(ids), bool)
-    is_document[1:] = (ids[1:] != ids[:-1]) | (texts[1:] != texts[:-1])
-    document_ids = ids[is_document]
+    document_ids, _ = _distinct_entries(ids, texts)
     starts = run_starts(document_ids)
     repeated_ids = document_ids[starts[np.diff(starts, append=len(document_ids)) > 1]]
     return Census(len(document_ids), len(ids) - len(document_ids), repeated_ids)

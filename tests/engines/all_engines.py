@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Callable, NamedTuple, Optional
+from collections.abc import Iterator, Mapping
+from typing import Any, Callable, NamedTuple, Optional
+
+import pytest
 
 from tests.engines import emr, hadoop, spark
 from tests.engines.engine import Engine
@@ -20,6 +22,13 @@ class Entry(NamedTuple):
 
     engine_class: type[Engine]
     missing: Callable[[], Optional[str]]
+
+    def started(self) -> Iterator[Any]:
+        """The engine while it runs, as a fixture gives it; a skip where it is not installed."""
+        if reason := self.missing():
+            pytest.skip(reason)
+        with self.engine_class() as engine:
+            yield engine
 
 
 ENGINES: Mapping[str, Entry] = {

@@ -23,8 +23,4 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture(scope="session", params=ENGINES)
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     """Every engine in turn, running; a skip where it is not installed."""
-    entry = ENGINES[request.param]
-    if reason := entry.missing():
-        pytest.skip(reason)
-    with entry.engine_class() as started:
-        yield started
+    yield from ENGINES[request.param].started()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engines import emr
+from tests.engines.all_engines import ENGINES
 from tests.engines.emr import EmulatedEmr
 from tests.engines.emr_steps import parse_options
 from tests.helpers import DATA, REPOSITORY, Outcome
@@ -21,10 +21,7 @@ JOBS = ["mr_gate", "mr_pairs"]
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[EmulatedEmr]:
-    if reason := emr.missing():
-        pytest.skip(reason)
-    with EmulatedEmr() as emulated:
-        yield emulated
+    yield from ENGINES["emr"].started()
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from typing import Callable
 
 import pytest
 
-from tests.engines import hadoop, spark
+from tests.engines.all_engines import ENGINES
 from tests.engines.engine import Engine
 from tests.engines.hadoop import HadoopCluster
 from tests.engines.nasty import nasty_file
@@ -42,18 +42,12 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 
 @pytest.fixture(scope="module")
 def hadoop_cluster() -> Iterator[HadoopCluster]:
-    if reason := hadoop.missing():
-        pytest.skip(reason)
-    with HadoopCluster() as cluster:
-        yield cluster
+    yield from ENGINES["hadoop"].started()
 
 
 @pytest.fixture(scope="module")
 def standalone() -> Iterator[StandaloneSpark]:
-    if reason := spark.missing():
-        pytest.skip(reason)
-    with StandaloneSpark() as cluster:
-        yield cluster
+    yield from ENGINES["spark-standalone"].started()
 
 
 def kill_first(engine: Engine, find: Callable[[], list[int]]) -> None:
