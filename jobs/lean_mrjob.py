@@ -2,8 +2,8 @@
 
 Import. mrjob 0.7.4 takes two names from distutils and one from pipes: modules that Python 3.12
 and 3.13 no longer have, and that are slow to load through setuptools. While mrjob is imported,
-small stand-ins with these names take their place. In a task so do those of two more modules that are
-slow to load and not used there.
+small stand-ins with these names take their place. So does one for urllib.request, which is slow to load and
+hardly used, and in a task one for yaml.
 
 Speed. What numpy has to know before it is imported is said first: job files import this module, by
 way of ``base``, before numpy.
@@ -22,9 +22,11 @@ import shlex
 import shutil
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any, Callable
 
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3
 """Names of malloc.h."""
@@ -75,18 +77,27 @@ class LooseVersion:
         return self.numbers >= other.numbers
 
 
+def loaded_when_called(module: str, name: str) -> Callable[..., Any]:
+    """A function of a module that is loaded only if there is a call."""
+    return lambda *args, **options: getattr(import_module(module), name)(*args, **options)
+
+
+SLOW_MODULES: dict[str, dict[str, Any]] = {
+    "urllib.request": {name: loaded_when_called("urllib.request", name) for name in ("pathname2url", "urlopen")},
+    **({"yaml": {}} if IS_TASK else {}),
+}
+
+
 @contextmanager
-def stand_ins() -> Iterator[None]:
+def stand_ins(slow_modules: Mapping[str, dict[str, Any]] = MappingProxyType({})) -> Iterator[None]:
     """Inside, mrjob's modules can be imported on every Python, without setuptools."""
     modules: dict[str, dict[str, Any]] = {
         "distutils": {},
         "distutils.spawn": {"find_executable": shutil.which},
         "distutils.version": {"LooseVersion": LooseVersion},
         "pipes": {"quote": shlex.quote},
+        **slow_modules,
     }
-    if IS_TASK:
-        modules["urllib.request"] = {"pathname2url": None, "urlopen": None}
-        modules["yaml"] = {}
     added = [name for name in modules if name not in sys.modules]
     for name in added:
         sys.modules[name] = types.ModuleType(name)
@@ -98,7 +109,8 @@ def stand_ins() -> Iterator[None]:
             del sys.modules[name]
 
 
-with stand_ins():
+# Runners are imported without these: their libraries need the real ones.
+with stand_ins(SLOW_MODULES):
     from mrjob.compat import jobconf_from_env
     from mrjob.job import MRJob as StockMRJob
     from mrjob.protocol import BytesProtocol, BytesValueProtocol

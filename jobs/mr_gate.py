@@ -16,7 +16,8 @@ from lsh_core.gate import build_gate, possible_pairs, take_census, with_lines
 from lsh_core.hashing import Hashes, digests64
 from lsh_core.ragged import without_rows
 
-IDS, KEYS = b"ids", b"keys"
+# In this order, so that a local run cuts between them, and the ids are counted beside the keys.
+KEYS, IDS = b"bands", b"ids"
 
 
 class MRGate(BatchMapJob):

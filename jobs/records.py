@@ -77,7 +77,10 @@ class BundlePart(NamedTuple):
         return cls(bundle, *map(int, numbers))
 
 
+ESCAPE = 0x1B
 _ESCAPES = ((b"\x1b", b"\x1be"), (b"\n", b"\x1bn"), (b"\r", b"\x1br"))
+_RAW_OF_LETTER = np.zeros(256, np.uint8)
+_RAW_OF_LETTER[[ord(escaped[1:]) for _, escaped in _ESCAPES]] = [ord(raw) for raw, _ in _ESCAPES]
 
 
 def pack_numbers(numbers: Hashes) -> bytes:
@@ -94,9 +97,11 @@ def pack_numbers(numbers: Hashes) -> bytes:
 
 def unpack_numbers(packed: bytes) -> Hashes:
     """The inverse of ``pack_numbers``."""
-    for raw, escaped in reversed(_ESCAPES):
-        packed = packed.replace(escaped, raw)
-    return np.frombuffer(packed, "<u8").astype(np.uint64, copy=False)
+    escaped = np.frombuffer(packed, np.uint8)
+    at = np.flatnonzero(escaped == ESCAPE)
+    raw = np.delete(escaped, at)
+    raw[at - np.arange(len(at))] = _RAW_OF_LETTER[escaped[at + 1]]
+    return raw.view("<u8").astype(np.uint64, copy=False)
 
 
 def decode_keys(joined: bytes) -> Hashes:

@@ -103,6 +103,13 @@ def test_tasks_load_neither_setuptools_nor_the_command_line() -> None:
     assert (outcome.stdout, outcome.stderr) == ("[]\n", "")
 
 
+def test_a_slow_module_is_loaded_when_mrjob_calls_for_it() -> None:
+    code = ("import sys, jobs.base; print('urllib.request' in sys.modules); import mrjob.parse; "
+            "print(mrjob.parse.to_uri('/a b'), sys.modules['urllib.request'].urlopen.__module__)")
+    outcome = run_command(sys.executable, "-c", code)
+    assert (outcome.stdout, outcome.stderr) == ("False\nfile:///a%20b urllib.request\n", "")
+
+
 # Memory
 
 NUM_PAGE_FAULTS = """

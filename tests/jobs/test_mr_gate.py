@@ -159,7 +159,7 @@ def test_records_are_packed_tables_below_a_megabyte(num_bands: int, num_shards: 
     texts, doc_ids, lines = (np.array([[digest64(word)] for word in column], np.uint64) for column in words)
     tables = {b"ids": np.hstack([doc_ids, texts])}
     for first_band in range(min(num_shards, num_bands)):
-        tables[b"keys%04d" % first_band] = np.hstack([keys[:, first_band::num_shards], lines, texts])
+        tables[b"bands%04d" % first_band] = np.hstack([keys[:, first_band::num_shards], lines, texts])
     # Rows go to ranges of equal size by their first number.
     expected = {b"%b/%04d" % (name, number): table[(table[:, 0] >> np.uint64(32)) * np.uint64(num_ranges)
                                                    >> np.uint64(32) == number]
@@ -171,7 +171,7 @@ def test_records_are_packed_tables_below_a_megabyte(num_bands: int, num_shards: 
 def test_many_bands_are_cut_into_several_records() -> None:
     lines = json_lines({str(number): f"text {number}" for number in range(1000)})
     records, _ = map_lines(lines, "--bands", "400", "--rows", "1")
-    assert sum(record.startswith(b"keys0000/0000\t") for record in records) > 1
+    assert sum(record.startswith(b"bands0000/0000\t") for record in records) > 1
 
 
 def test_local_gives_what_inline_gives() -> None:

@@ -108,7 +108,7 @@ def test_what_is_shuffled_is_counted_to_the_byte(tmp_path: Path) -> None:
     assert pairs.shuffle_bytes == sum(16 + 1 + len(doc_id) + 2 + 1 + 16 + 1 + 0 + 1 + 9 + 1 for doc_id in ("x", "yy"))
     # Of each document digests of id and text, then three keys and those of line and text; of each of two records a
     # name, tab and line end; some bytes are escaped.
-    least = 3 * (2 + 5) * 8 + len("ids/0000") + len("keys0000/0000") + 2 * 2
+    least = 3 * (2 + 5) * 8 + len("ids/0000") + len("bands0000/0000") + 2 * 2
     assert least <= gate.shuffle_bytes < least + 9
     assert report.shuffle_bytes == gate.shuffle_bytes + pairs.shuffle_bytes
 
