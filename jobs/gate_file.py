@@ -16,12 +16,12 @@ import numpy as np
 
 from lsh_core.bloom import BloomFilter
 from lsh_core.errors import LookalikeError
-from lsh_core.gate import Gate
-from lsh_core.hashing import SCHEME, Hashes
+from lsh_core.gate import Census, Gate
+from lsh_core.hashing import SCHEME, Hashes, digest64, text_digest
 from lsh_core.selection import BloomGate, GateTable
 from lsh_core.settings import Settings
 
-VERSION = 2
+VERSION = 3
 MAX_MEMBERS = 3_000_000
 """Above so many pairs of a line and a key (some 100 MB in each mapper) a Bloom filter of the keys takes their place."""
 
@@ -33,10 +33,23 @@ class BadGate(LookalikeError):
 
 
 class GateFile(NamedTuple):
-    """A gate by line or by key, and the digests of the ids that stand for more than one text."""
+    """A gate by line or by key, and the digests of the ids that stand for more than one text, or have copies."""
 
     gate: Union[GateTable, BloomGate]
     repeated_ids: Hashes
+    copied_ids: Hashes
+
+
+class UniqueIds:
+    """Ids as results show them: with --duplicate-ids number, those of several texts have a hash of the text added."""
+
+    def __init__(self, repeated_ids: Hashes, duplicate_ids: str) -> None:
+        self._repeated = frozenset(repeated_ids.tolist()) if duplicate_ids == "number" else frozenset()
+
+    def __call__(self, doc_id: str, text: bytes) -> str:
+        if self._repeated and digest64(doc_id.encode()) in self._repeated:
+            return f"{doc_id}~{text_digest(text, 4)}"
+        return doc_id
 
 
 def fingerprint(settings: Settings) -> dict[str, Any]:
@@ -45,8 +58,8 @@ def fingerprint(settings: Settings) -> dict[str, Any]:
 
 
 NUMBERS_OF_LINE = 90_000
-_KEYS, _MEMBERS, _REPEATED_IDS = b"keys", b"members", b"ids"
-_NUM_COLUMNS = {_KEYS: 3, _MEMBERS: 2, _REPEATED_IDS: 1}
+_KEYS, _MEMBERS, _REPEATED_IDS, _COPIED_IDS = b"keys", b"members", b"repeated", b"copied"
+_NUM_COLUMNS = {_KEYS: 3, _MEMBERS: 2, _REPEATED_IDS: 1, _COPIED_IDS: 1}
 
 
 def encode_gate(gate: Gate) -> Iterator[bytes]:
@@ -58,9 +71,10 @@ def encode_gate(gate: Gate) -> Iterator[bytes]:
         yield from _encode_lines(_MEMBERS, gate.members, gate.member_keys)
 
 
-def encode_repeated_ids(ids: Hashes) -> Iterator[bytes]:
-    """The digests of ids that stand for more than one text, as lines of ASCII."""
-    yield from _encode_lines(_REPEATED_IDS, ids)
+def encode_census(census: Census) -> Iterator[bytes]:
+    """The digests of ids that stand for more than one text, and of those that have copies, as lines of ASCII."""
+    yield from _encode_lines(_REPEATED_IDS, census.repeated_ids)
+    yield from _encode_lines(_COPIED_IDS, census.copied_ids)
 
 
 def _encode_lines(kind: bytes, *columns: Hashes) -> Iterator[bytes]:
@@ -93,9 +107,9 @@ def decode_gate(lines: BinaryIO) -> Gate:
                 members[by_text], member_keys[by_text])
 
 
-def decode_repeated_ids(lines: BinaryIO) -> Hashes:
-    """The digests of repeated ids of all lines of a job's output, ascending."""
-    return np.sort(_rows(lines, _REPEATED_IDS)[:, 0])
+def decode_ids(lines: BinaryIO) -> tuple[Hashes, Hashes]:
+    """The digests of repeated ids and of copied ones of all lines of a job's output, ascending."""
+    return np.sort(_rows(lines, _REPEATED_IDS)[:, 0]), np.sort(_rows(lines, _COPIED_IDS)[:, 0])
 
 
 def write_gate(path: Path, lines: BinaryIO, settings: Settings) -> None:
@@ -106,7 +120,7 @@ def write_gate(path: Path, lines: BinaryIO, settings: Settings) -> None:
         gate, filter_bytes = bloom.hot, bloom.kept.to_bytes()
     else:
         gate, filter_bytes = decode_gate(lines), b""
-    tables = (*gate, decode_repeated_ids(lines))
+    tables = (*gate, *decode_ids(lines))
     header = {**fingerprint(settings), "filter_bytes": len(filter_bytes), "num_rows": [len(table) for table in tables]}
     with open(path, "wb") as file:
         file.write(json.dumps(header).encode() + b"\n" + filter_bytes)
@@ -149,11 +163,11 @@ def read_gate(path: str, settings: Settings) -> GateFile:
     if len(content) != filter_bytes + 8 * sum(num_rows):
         raise BadGate(f"{path} is cut short")
     values = np.frombuffer(content, "<u8", offset=filter_bytes).astype(np.uint64)
-    keys, bundles, num_groups, *members, repeated_ids = np.split(values, np.cumsum(num_rows)[:-1])
-    gate = Gate(keys, bundles, num_groups.astype(np.int64), *members)
+    keys, bundles, num_groups, members, member_keys, *ids = np.split(values, np.cumsum(num_rows)[:-1])
+    gate = Gate(keys, bundles, num_groups.astype(np.int64), members, member_keys)
     if filter_bytes:
-        return GateFile(BloomGate(BloomFilter.from_bytes(content[:filter_bytes]), gate), repeated_ids)
-    return GateFile(GateTable(gate), repeated_ids)
+        return GateFile(BloomGate(BloomFilter.from_bytes(content[:filter_bytes]), gate), *ids)
+    return GateFile(GateTable(gate), *ids)
 
 
 def _check_fingerprint(path: str, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:

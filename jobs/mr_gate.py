@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from jobs.base import BatchMapJob, Record
-from jobs.gate_file import encode_gate, encode_repeated_ids
+from jobs.gate_file import encode_census, encode_gate
 from jobs.lean_mrjob import MRStep
 from jobs.records import STATS_KEY, pack_table, unpack_table
 from lsh_core.banding import keys_of_texts
@@ -70,7 +70,7 @@ class MRGate(BatchMapJob):
             census = take_census(ids, texts)
             self.count({"documents": census.num_documents, "copies": census.num_copies,
                         "repeated_ids": len(census.repeated_ids)})
-            yield from ((None, line) for line in encode_repeated_ids(census.repeated_ids))
+            yield from ((None, line) for line in encode_census(census))
         else:
             num_bands, first_band = self.settings.banding[0], int(key[len(KEYS) :].partition(b"/")[0])
             table = unpack_table(values, len(range(first_band, num_bands, self._stride)) + 2)

@@ -13,14 +13,14 @@ from typing import Callable, Optional
 
 from jobs.base import BatchMapJob, Record
 from jobs.bundles import Bundle, Row, gather, num_document_pairs
-from jobs.gate_file import read_gate
+from jobs.gate_file import UniqueIds, read_gate
 from jobs.lean_mrjob import MRStep
 from jobs.links import Forest
 from jobs.records import KEY_DIGITS, STATS_KEY, BundlePart, BundleRecord, encode_pair, json_bytes, key_bytes
 from lsh_core.banding import keys_of_texts
 from lsh_core.check import Candidates, check_large, check_small
 from lsh_core.errors import LookalikeError
-from lsh_core.hashing import Hashes, digest64, text_digest
+from lsh_core.hashing import Hashes, digest64
 from lsh_core.ragged import run_starts
 from lsh_core.selection import GateTable, Selection, no_gate
 
@@ -53,15 +53,14 @@ class MRPairs(BatchMapJob):
         super().mapper_init()
         self._select_keys: Callable[[Hashes], Selection] = no_gate
         self._table: Optional[GateTable] = None
-        self._repeated_ids: frozenset[int] = frozenset()
+        self._unique_id: Callable[[str, bytes], str] = lambda doc_id, text: doc_id
         if self.options.gate:
-            gate, repeated_ids = read_gate(self.options.gate, self.settings)
+            gate, repeated_ids, _ = read_gate(self.options.gate, self.settings)
+            self._unique_id = UniqueIds(repeated_ids, self.options.duplicate_ids)
             if isinstance(gate, GateTable):
                 self._table = gate
             else:
                 self._select_keys = gate.select
-            if self.options.duplicate_ids == "number":
-                self._repeated_ids = frozenset(repeated_ids.tolist())
 
     def map_batch(self, lines: list[bytes]) -> Iterator[Record]:
         """lines -> bundle, (id, own keys, earlier keys, text)"""
@@ -87,11 +86,6 @@ class MRPairs(BatchMapJob):
         if rejected:
             raise LookalikeError(f"a line of the gate is no document here: {rejected[0][1]}")
         return doc_ids, texts, selection
-
-    def _unique_id(self, doc_id: str, text: bytes) -> str:
-        if self._repeated_ids and digest64(doc_id.encode()) in self._repeated_ids:
-            return f"{doc_id}~{text_digest(text, 4)}"
-        return doc_id
 
     def reducer_init(self) -> None:
         self._waiting: list[Bundle] = []

@@ -44,11 +44,12 @@ class Gate(NamedTuple):
 
 
 class Census(NamedTuple):
-    """How many documents and extra copies there are, and the ids that stand for more than one text."""
+    """How many documents and extra copies there are, which ids stand for more than one text, and which have copies."""
 
     num_documents: int
     num_copies: int
     repeated_ids: Hashes
+    copied_ids: Hashes
 
 
 class _Buckets(NamedTuple):
@@ -102,11 +103,17 @@ def with_lines(gate: Gate, text_digests: Hashes, line_digests: Hashes) -> Gate:
 
 def _distinct_entries(first: Hashes, second: Hashes) -> tuple[Hashes, Hashes]:
     """Entries of two numbers in their order without repeats."""
+    first, second, is_new = _ordered_entries(first, second)
+    return first[is_new], second[is_new]
+
+
+def _ordered_entries(first: Hashes, second: Hashes) -> tuple[Hashes, Hashes, Bools]:
+    """Entries of two numbers in their order, and which of them are not as the one before."""
     order = np.lexsort((second, first))
     first, second = first[order], second[order]
     is_new = np.ones(len(first), bool)
     is_new[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
-    return first[is_new], second[is_new]
+    return first, second, is_new
 
 
 def possible_pairs(gate: Gate, text_digests: Hashes) -> int:
@@ -124,13 +131,14 @@ def possible_pairs(gate: Gate, text_digests: Hashes) -> int:
 def take_census(ids: Hashes, texts: Hashes) -> Census:
     """Count the documents of lines that are given by the digests of id and text.
 
-    >>> take_census(np.array([1, 2, 2, 3], np.uint64), np.array([7, 7, 7, 7], np.uint64))[:2]
-    (3, 1)
+    >>> take_census(np.array([1, 2, 2, 3], np.uint64), np.array([7, 7, 7, 7], np.uint64)).num_copies
+    1
     """
-    document_ids, _ = _distinct_entries(ids, texts)
+    ids, texts, is_document = _ordered_entries(ids, texts)
+    document_ids, copied_ids = ids[is_document], ids[~is_document]
     starts = run_starts(document_ids)
     repeated_ids = document_ids[starts[np.diff(starts, append=len(document_ids)) > 1]]
-    return Census(len(document_ids), len(ids) - len(document_ids), repeated_ids)
+    return Census(len(document_ids), len(copied_ids), repeated_ids, copied_ids[run_starts(copied_ids)])
 
 
 def rank_among_equals(values: Hashes) -> Ints:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from itertools import combinations
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import jobs.gate_file
-from jobs.gate_file import decode_gate, decode_repeated_ids
+from jobs.gate_file import decode_gate, decode_ids
 from jobs.mr_gate import MRGate
 from jobs.records import decode_counts, unpack_numbers
 from lsh_core.banding import document_keys
@@ -79,8 +79,9 @@ def test_documents_copies_and_repeated_ids_are_those_of_sets(
     counts = {name: output.counts.get(name, 0) for name in ("documents", "copies", "repeated_ids", "rejected", "lines")}
     assert counts == {"documents": len(distinct), "copies": len(documents) - len(distinct),
                       "repeated_ids": len(repeated), "rejected": len(bad), "lines": len(documents) + len(bad)}
-    digests = decode_repeated_ids(file_of(output.lines))
-    assert digests.tolist() == sorted(digest64(doc_id.encode()) for doc_id in repeated)
+    copied = {doc_id for (doc_id, _), num in Counter((i, normalize(text)) for i, text in documents).items() if num > 1}
+    assert [digests.tolist() for digests in decode_ids(file_of(output.lines))] == [
+        sorted(digest64(doc_id.encode()) for doc_id in doc_ids) for doc_ids in (repeated, copied)]
 
 
 @given(corpora, st.lists(st.integers(0, 20), max_size=3), st.integers(1, 4), st.integers(1, 16))
@@ -124,21 +125,21 @@ def test_lines_are_cut_and_are_ascii() -> None:
     # Each text twice keeps a key of its own; each id stands for two texts.
     lines = [b"%d\t%d" % (number, (number + shift) % num_texts) for number in range(num_texts) for shift in (0, 1)]
     output = run_job(MRGate, lines, "--format", "tsv", "--shingle", "word:1", "--bands", "1", "--rows", "3")
-    gate, repeated = decode_gate(file_of(output.lines)), decode_repeated_ids(file_of(output.lines))
+    gate, (repeated, _) = decode_gate(file_of(output.lines)), decode_ids(file_of(output.lines))
     assert len(gate.keys) == len(repeated) == output.counts["repeated_ids"] == num_texts == len(gate.members) / 2
     assert len(output.lines) == 5 and all(line.isascii() for line in output.lines)
     assert 900_000 < max(map(len, output.lines)) < 1 << 20
 
 
 def test_the_number_of_lines_does_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = lines_of([*made_up_documents(200).items(), ("d00001", "x"), ("d00002", "x"), ("d00003", "x")])
+    lines = lines_of([*made_up_documents(200).items(), ("d00001", "x"), ("d00002", "x"), ("d00003", "x"), ("d00003", "x")])
     whole = run_job(MRGate, lines)
     monkeypatch.setattr(jobs.gate_file, "NUMBERS_OF_LINE", 3)
     cut = run_job(MRGate, lines)
-    assert len(whole.lines) == 3 < len(cut.lines) and cut.counts == whole.counts
+    assert len(whole.lines) == 4 < len(cut.lines) and cut.counts == whole.counts
     cut_file, whole_file = file_of(cut.lines), file_of(whole.lines)
-    for found, expected in zip((*decode_gate(cut_file), decode_repeated_ids(cut_file)),
-                               (*decode_gate(whole_file), decode_repeated_ids(whole_file))):
+    for found, expected in zip((*decode_gate(cut_file), *decode_ids(cut_file)),
+                               (*decode_gate(whole_file), *decode_ids(whole_file))):
         assert np.array_equal(found, expected) and len(found)
 
 
