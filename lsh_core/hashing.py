@@ -79,3 +79,8 @@ def digests64(contents: Iterable[bytes]) -> Hashes:
     """``digest64`` of each."""
     joined = b"".join([hashlib.blake2b(content, digest_size=8).digest() for content in contents])
     return np.frombuffer(joined, "<u8").astype(np.uint64)
+
+
+def digests128(contents: Iterable[bytes]) -> npt.NDArray[np.bytes_]:
+    """128 bits of each, where two that are equal by chance could not be told apart later: (n,) S16."""
+    return np.frombuffer(b"".join([hashlib.blake2b(content, digest_size=16).digest() for content in contents]), "S16")

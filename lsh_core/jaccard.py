@@ -91,3 +91,13 @@ def similarities(sets: ShingleSets, rows_a: Ints, rows_b: Ints) -> npt.NDArray[n
     shared = intersection_sizes(sets, rows_a, rows_b)
     union = sets.sizes[rows_a] + sets.sizes[rows_b] - shared
     return np.where(union > 0, shared / np.maximum(union, 1), 1.0)
+
+
+def similarities_of_texts(
+    texts: Sequence[bytes], pairs: Sequence[Sequence[int]], settings: Settings
+) -> list[float]:
+    """Exact similarities of pairs of normalized texts, which are given by their rows."""
+    if not pairs:
+        return []
+    rows_a, rows_b = np.array(pairs, np.int64).T
+    return similarities(shingle_sets(texts, settings), rows_a, rows_b).tolist()

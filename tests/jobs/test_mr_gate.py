@@ -132,7 +132,8 @@ def test_lines_are_cut_and_are_ascii() -> None:
 
 
 def test_the_number_of_lines_does_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = lines_of([*made_up_documents(200).items(), ("d00001", "x"), ("d00002", "x"), ("d00003", "x"), ("d00003", "x")])
+    others = [("d00001", "x"), ("d00002", "x"), ("d00003", "x"), ("d00003", "x")]
+    lines = lines_of([*made_up_documents(200).items(), *others])
     whole = run_job(MRGate, lines)
     monkeypatch.setattr(jobs.gate_file, "NUMBERS_OF_LINE", 3)
     cut = run_job(MRGate, lines)

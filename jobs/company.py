@@ -1,0 +1,96 @@
+"""Documents that are not alone: those of a cluster, and those that stand on several lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from jobs.base import BatchMapJob, Record, input_split, names_of
+from jobs.gate_file import UniqueIds, read_gate
+from jobs.kept_lines import Place
+from jobs.members import NOBODY, read_members
+from lsh_core.document import BOM
+from lsh_core.hashing import Hashes, digests64
+from lsh_core.ragged import Ints
+from lsh_core.selection import GateTable
+
+
+class Company(NamedTuple):
+    """Of a batch of lines: the numbers of those that have company, with id, text and row among the members of each.
+
+    A document of several lines that is in no cluster has the row NOBODY.
+    """
+
+    numbers: list[int]
+    doc_ids: list[str]
+    texts: list[bytes]
+    rows: list[int]
+    rejected: list[int]
+
+
+class CompanyJob(BatchMapJob):
+    """A job that goes through a corpus whose clusters are known."""
+
+    def configure_args(self) -> None:
+        super().configure_args()
+        self.add_file_arg("--gate", help="gate file of the corpus")
+        self.add_file_arg("--members", help="file of the members of clusters")
+        self.add_file_arg("--input-paths", help="JSON list of the inputs, in their order")
+        self.add_passthru_arg("--duplicate-ids", choices=("refuse", "number"), default="refuse",
+                              help="as the clusters were found with")
+        self.add_passthru_arg("--one-line-each", action="store_true",
+                              help="no line is rejected and no document has copies: only lines of the gate are parsed")
+
+    def mapper_init(self) -> None:
+        super().mapper_init()
+        self._gate, repeated_ids, self._copied_ids = read_gate(self.options.gate, self.settings)
+        self._unique_id = UniqueIds(repeated_ids, self.options.duplicate_ids)
+        self.members = read_members(self.options.members)
+        with open(self.options.input_paths, encoding="utf-8") as file:
+            self._number_of_path = {path: number for number, path in enumerate(json.load(file))}
+        self._lines_before = 0
+
+    def map_batch(self, lines: list[bytes]) -> Iterator[Record]:
+        company = self._find_company(lines)
+        yield from self.map_company(lines, company)
+        self._lines_before += len(lines)
+
+    def map_company(self, lines: list[bytes], company: Company) -> Iterable[Record]:
+        raise NotImplementedError
+
+    def place_of(self, number: int) -> bytes:
+        """Where a line of the batch in work comes from."""
+        split = input_split()
+        found = (self._number_of_path[name] for name in names_of(split.file) if name in self._number_of_path)
+        return Place(next(found, len(self._number_of_path)), *split, self._lines_before + number + 1).encode()
+
+    def _find_company(self, lines: list[bytes]) -> Company:
+        """The lines of a batch that have company."""
+        digests = self.digest_lines(lines)
+        if not (self._lines_before or input_split().start) and lines[0].startswith(BOM):
+            # It marks the file, and is not the line's.
+            lines[0] = lines[0][len(BOM) :]
+        numbers = self._read_numbers(digests)
+        doc_ids, texts, rejected = self.read_batch([lines[number] for number in numbers])
+        rejected_numbers = [numbers[at] for at, _ in rejected]
+        if rejected:
+            numbers = sorted(set(numbers) - set(rejected_numbers))
+        id_digests = digests64(doc_id.encode() for doc_id in doc_ids)
+        doc_ids = list(map(self._unique_id, doc_ids, texts))
+        rows = self.members.find(doc_ids)
+        chosen = np.flatnonzero((rows != NOBODY) | _is_in(self._copied_ids, id_digests)).tolist()
+        return Company([numbers[at] for at in chosen], [doc_ids[at] for at in chosen], [texts[at] for at in chosen],
+                       rows[chosen].tolist(), rejected_numbers)
+
+    def _read_numbers(self, digests: Hashes) -> list[int]:
+        """Which lines have to be parsed."""
+        if self.options.one_line_each and isinstance(self._gate, GateTable):
+            return self._gate.select(digests).of_rows()[0]
+        return list(range(len(digests)))
+
+
+def _is_in(ascending: Hashes, digests: Hashes) -> Ints:
+    return np.searchsorted(ascending, digests, "right") > np.searchsorted(ascending, digests)
