@@ -16,13 +16,13 @@ from lsh_core.clustering import components
 from lsh_core.ragged import run_starts
 
 MEMORY_LINKS = 2_000_000
-"""As many links as this, or fewer, are read into memory."""
+"""As many links as this, or fewer, are read into memory: some 400 bytes each, where no two share a document."""
 
 Cluster = tuple[str, list[str]]
 """The smallest id, which is the cluster's name, and all ids in their order."""
 
-RunRound = Callable[[Path, str, Path], StepReport]
-"""Runs ``mr_clusters`` over a file of "links" or "edges"; its lines go to the last path."""
+RunRound = Callable[[Path, Path], StepReport]
+"""Runs ``mr_clusters`` over one file, and writes its lines to another."""
 
 
 def clusters_of_links(
@@ -56,8 +56,8 @@ def _by_rounds(links: Path, run_round: RunRound, tmp_dir: Path) -> Iterator[Clus
 def find_stars(links: Path, run_round: RunRound, tmp_dir: Path) -> Path:
     """Run rounds until one changes nothing: a file of edges from each id of a cluster to its smallest."""
     edges, before = tmp_dir / "cluster-edges", tmp_dir / "cluster-edges-before"
-    step = run_round(links, "links", edges)
+    step = run_round(links, edges)
     while step.counters.get("changed_edges"):
         edges.replace(before)
-        step = run_round(before, "edges", edges)
+        step = run_round(before, edges)
     return edges

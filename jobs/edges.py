@@ -67,21 +67,21 @@ def decode_id(encoded: bytes) -> str:
 
 
 def encode_edge(larger: bytes, smaller: bytes) -> bytes:
-    """An edge between encoded ids as a line; lines sort by the smaller id, then by the larger."""
-    return smaller + b"\t" + larger
+    """An edge between encoded ids as a line; lines sort by the smaller id, then by the larger.
+
+    It starts with a tab, as no link and no line of counts does, whatever the ids are.
+    """
+    return b"\t%b\t%b" % (smaller, larger)
 
 
 def decode_edge(line: bytes) -> tuple[bytes, bytes]:
-    """The encoded ids of an edge, the smaller one first.
+    """The encoded ids of an edge or of a link, the smaller one first.
 
-    >>> decode_edge(encode_edge(b"y", b"x"))
-    (b'x', b'y')
+    >>> decode_edge(encode_edge(b"y", b"x")), decode_edge(b'{"a": "x", "b": "y", "similarity": 0.8}')
+    ((b'x', b'y'), (b'x', b'y'))
     """
-    smaller, _, larger = line.partition(b"\t")
-    return smaller, larger
-
-
-def edge_of_link(line: bytes) -> tuple[bytes, bytes]:
-    """The encoded ids of a link, the smaller one first."""
+    if line.startswith(b"\t"):
+        _, smaller, larger = line.split(b"\t")
+        return smaller, larger
     a, b, _ = decode_link(line)
     return encode_id(a), encode_id(b)

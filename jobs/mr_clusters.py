@@ -18,7 +18,7 @@ from tempfile import TemporaryFile
 from typing import IO, Callable
 
 from jobs.base import BatchMapJob, Record
-from jobs.edges import decode_edge, edge_of_link, encode_edge
+from jobs.edges import decode_edge, encode_edge
 from jobs.lean_mrjob import MRStep
 from jobs.records import STATS_KEY
 from lsh_core.clustering import large_star, small_star
@@ -35,11 +35,6 @@ class MRClusters(BatchMapJob):
     Ids travel as bytes that sort as ids do.
     """
 
-    def configure_args(self) -> None:
-        super().configure_args()
-        self.add_passthru_arg("--lines", choices=("links", "edges"), default="links",
-                              help="what lines are: of links.jsonl or pairs.jsonl, or of this job's output")
-
     def steps(self) -> list[MRStep]:
         return [
             MRStep(mapper_init=self.mapper_init, mapper=self.mapper, mapper_final=self.mapper_final,
@@ -48,9 +43,9 @@ class MRClusters(BatchMapJob):
         ]
 
     def map_batch(self, lines: list[bytes]) -> Iterator[Record]:
-        """lines -> node, neighbor"""
+        """lines of links.jsonl, of pairs.jsonl or of this job's output -> node, neighbor"""
         shuffle_bytes = 0
-        for one, other in map(edge_of_link if self.options.lines == "links" else decode_edge, lines):
+        for one, other in map(decode_edge, lines):
             shuffle_bytes += 2 * (len(one) + len(other) + 2)
             yield one, other
             yield other, one

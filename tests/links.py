@@ -14,7 +14,7 @@ from tests.oracles import Pair
 from tests.passes import written
 
 NASTY_IDS = ("a", "a\tb", "a\nb", "a\r", 'a"', "a\\", "\0", "\x01", "\t", "\x0e", "\x0e)", " ", "é", "\u2028", "\ue000",
-             "猫", "😀", '{"a": "b"}')
+             "猫", "😀", '{"counts": {"x": 1}}')
 
 
 def links_of(pairs: Iterable[Pair]) -> list[bytes]:
@@ -34,14 +34,14 @@ class Rounds:
     def __init__(self, *options: str) -> None:
         self.options, self.num_rounds = options, 0
 
-    def __call__(self, lines: Path, form: str, output: Path) -> StepReport:
+    def __call__(self, lines: Path, output: Path) -> StepReport:
         self.num_rounds += 1
-        found = self.run(lines, form)
+        found = self.run(lines)
         written(output, found.lines)
         return StepReport("clusters", 0, found.counts)
 
-    def run(self, lines: Path, form: str) -> JobOutput:
-        return run_job(MRClusters, [], "--lines", form, *self.options, str(lines))
+    def run(self, lines: Path) -> JobOutput:
+        return run_job(MRClusters, [], *self.options, str(lines))
 
 
 def chain(nodes: Iterable[int]) -> Iterator[Pair]:

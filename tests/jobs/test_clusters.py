@@ -72,8 +72,8 @@ def test_rounds_run_by_the_job_runner_on_other_inputs_than_its_sources(runner: s
     steps = []
     with JobRunner(Run([], tmp_path / "out", runner, cores=2), Settings(), sources, work, QUIET) as jobs_here:
 
-        def run_round(lines: Path, form: str, output: Path) -> StepReport:
-            steps.append(jobs_here.run(MRClusters, "clusters", output, "--lines", form, inputs=[str(lines)]))
+        def run_round(lines: Path, output: Path) -> StepReport:
+            steps.append(jobs_here.run(MRClusters, "clusters", output, inputs=[str(lines)]))
             return steps[-1]
 
         assert list(clusters_of_links(links, run_round, work, 0)) == expected(pairs)

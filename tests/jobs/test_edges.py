@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.edges import decode_edge, decode_id, decode_link, edge_of_link, encode_edge, encode_id, read_edges
+from jobs.edges import decode_edge, decode_id, decode_link, encode_edge, encode_id, read_edges
 from jobs.errors import InputError
+from jobs.records import decode_counts
 from tests.links import NASTY_IDS, links_of
 
 ids = st.one_of(st.sampled_from(NASTY_IDS), st.text(st.sampled_from("\0\x01\t\n\r\x0e\x0f )a"), min_size=1, max_size=4),
@@ -37,9 +38,10 @@ def test_lines_of_edges_sort_as_ids_do(one: str, other: str, third: str) -> None
 def test_a_link_is_an_edge(pair: tuple[str, str]) -> None:
     [line] = links_of([pair])
     assert decode_link(line) == (*pair, 0.875)
-    smaller, larger = edge_of_link(line)
+    smaller, larger = decode_edge(line)
     assert (decode_id(smaller), decode_id(larger)) == pair
     assert decode_edge(encode_edge(larger, smaller)) == (smaller, larger)
+    assert decode_counts(encode_edge(larger, smaller)) is None
 
 
 @given(st.lists(pairs, max_size=20))

@@ -34,8 +34,7 @@ def found_stars(pairs: list[Pair], folder: Path, rounds: Rounds) -> list[Pair]:
 
 @pytest.mark.parametrize("options", [(), LOCAL], ids=["inline", "local"])
 def test_empty(options: tuple[str, ...]) -> None:
-    for form in ("links", "edges"):
-        assert run_job(MRClusters, [], "--lines", form, *options) == ([], {})
+    assert run_job(MRClusters, [], *options) == ([], {})
 
 
 def test_a_round_of_a_chain() -> None:
@@ -48,8 +47,8 @@ def test_a_round_of_a_chain() -> None:
 
 
 def test_a_round_that_changes_nothing_writes_what_it_read() -> None:
-    lines = [b"a\tb", b"a\td", b"c\te"]
-    output = run_job(MRClusters, lines, "--lines", "edges")
+    lines = [b"\ta\tb", b"\ta\td", b"\tc\te"]
+    output = run_job(MRClusters, lines)
     assert output.lines == lines and output.counts["changed_edges"] == 0
 
 
