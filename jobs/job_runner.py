@@ -80,11 +80,12 @@ class JobRunner:
         if self._warm_tasks:
             self._warm_tasks.close()
 
-    def run(self, job_class: Any, name: str, output: Path, *args: str) -> StepReport:
-        """Run one job to the end; its lines go to ``output``, its counts into the report."""
+    def run(self, job_class: Any, name: str, output: Path, *args: str, inputs: Optional[Sequence[str]] = None
+            ) -> StepReport:
+        """Run one job, over the sources or other inputs; its lines go to ``output``, its counts into the report."""
         started = time.monotonic()
         counts: Counter[str] = Counter()
-        job = job_class([*self._args, *args, *(source.path for source in self.sources)])
+        job = job_class([*self._args, *args, *([source.path for source in self.sources] if inputs is None else inputs)])
         with self.display.step(name) as listener, job.make_runner() as runner:
             runner.task_listener, runner.warm_tasks = listener, self._warm_tasks
             try:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from jobs.bundles import Row
+from jobs.edges import read_edges
 from jobs.records import DocId, encode_pair, json_bytes
 from lsh_core.check import Candidates
 from lsh_core.clustering import Edges, components, joined, spanning_forest, without_useless
@@ -60,11 +60,6 @@ class Forest:
 
 def join_forests(lines: Iterable[bytes]) -> Iterator[bytes]:
     """The forest of the links of all reducers: their pieces of split bundles become one."""
-    pairs = [json.loads(line) for line in lines]
-    ids = sorted({pair[end] for pair in pairs for end in ("a", "b")})
-    number = {doc_id: i for i, doc_id in enumerate(ids)}
-    edges = Edges(np.array([number[pair["a"]] for pair in pairs], np.int64),
-                  np.array([number[pair["b"]] for pair in pairs], np.int64),
-                  np.array([pair["similarity"] for pair in pairs], np.float64))
+    ids, edges = read_edges(lines)
     for a, b, similarity in zip(*(column.tolist() for column in spanning_forest(len(ids), edges))):
         yield encode_pair(DocId(ids[a], json_bytes(ids[a])), DocId(ids[b], json_bytes(ids[b])), similarity)

@@ -1,8 +1,9 @@
-"""Links between documents: connected components, and the forest that says as much as all pairs."""
+"""Links between documents: clusters of them, and the forest that says as much as all pairs."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +13,17 @@ from lsh_core.ragged import Ints, distinct
 LEVELS = (0.0, 0.1, 0.5)
 """Shares of a forest's edges below the levels at which edges are looked at."""
 
+BLOCK_EDGES = 1 << 16
+
+Node = TypeVar("Node", int, str, bytes)
+
 
 def components(num_nodes: int, nodes_a: Ints, nodes_b: Ints) -> Ints:
     """The smallest node that each node is connected to by edges (a[i], b[i]): (num_nodes,).
 
     Each round hooks every root to the smallest root next to it, then lets each node point to
-    its root, so that even a chain of n nodes takes about log n rounds.
+    its root, so that even a chain of n nodes takes about log n rounds. Where nodes are numbered
+    in the order in which they would be kept, this is the keeper of each node's component.
 
     >>> components(6, np.array([4, 2, 1]), np.array([2, 5, 0]))
     array([0, 0, 2, 3, 2, 2])
@@ -36,6 +42,55 @@ def components(num_nodes: int, nodes_a: Ints, nodes_b: Ints) -> Ints:
         is_open = root[nodes_a] != root[nodes_b]
         nodes_a, nodes_b = nodes_a[is_open], nodes_b[is_open]
     return root
+
+
+def greedy_clusters(num_nodes: int, nodes_a: Ints, nodes_b: Ints) -> Ints:
+    """The keeper of each node: the first node keeps all its neighbors, then the first of those left, and so on.
+
+    Nodes are numbered in the order in which they would be kept. Unlike in a component, each node
+    is a neighbor of its keeper.
+
+    >>> greedy_clusters(5, np.array([0, 1, 2, 3]), np.array([1, 2, 3, 4]))
+    array([0, 0, 2, 2, 4])
+    """
+    low, high = np.minimum(nodes_a, nodes_b), np.maximum(nodes_a, nodes_b)
+    # Once its edges to smaller nodes are done, it is known whether a node is kept.
+    order = np.argsort(low, kind="stable")
+    order = order[low[order] < high[order]]
+    keeper, is_taken = np.arange(num_nodes), bytearray(num_nodes)
+    for first in range(0, len(order), BLOCK_EDGES):
+        edges = order[first : first + BLOCK_EDGES]
+        for node, neighbor in zip(low[edges].tolist(), high[edges].tolist()):
+            if not is_taken[node] and not is_taken[neighbor]:
+                is_taken[neighbor] = True
+                keeper[neighbor] = node
+    return keeper
+
+
+def large_star(node: Node, neighbors: Iterable[Node]) -> Iterator[tuple[Node, Node]]:
+    """Edges (larger, smaller) that link the larger neighbors of a node to the smallest of it and all its neighbors.
+
+    Done at all nodes it connects the same nodes as before, and so does ``small_star``. The two in turn
+    end with each node linked to the smallest of its component (Kiveris and others, Connected
+    Components in MapReduce and Beyond, 2014). The neighbors are read twice.
+
+    >>> list(large_star(5, [7, 2, 9]))
+    [(7, 2), (9, 2)]
+    """
+    smallest = min(node, min(neighbors, default=node))
+    return ((neighbor, smallest) for neighbor in neighbors if neighbor > node)
+
+
+def small_star(node: Node, smaller_neighbors: Iterable[Node]) -> Iterator[tuple[Node, Node]]:
+    """Edges (larger, smaller) that link a node and its smaller neighbors, which are read twice, to the smallest.
+
+    >>> list(small_star(5, [3, 2, 4]))
+    [(5, 2), (3, 2), (4, 2)]
+    """
+    smallest = min(smaller_neighbors, default=node)
+    if smallest < node:
+        yield node, smallest
+    yield from ((neighbor, smallest) for neighbor in smaller_neighbors if neighbor != smallest)
 
 
 class Edges(NamedTuple):

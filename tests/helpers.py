@@ -45,16 +45,21 @@ def run_job(job_class: type[MRJob], lines: Iterable[bytes], *options: str) -> Jo
     """Run a job on lines, or on the files among its options, in this process if they do not say otherwise."""
     job = job_class(["-r", "inline", "--no-conf", "--cleanup-on-failure", "ALL", "--counts", *options])
     job.sandbox(stdin=io.BytesIO(b"".join(line + b"\n" for line in lines)))
-    counts: Counter[str] = Counter()
-    found = []
     with job.make_runner() as runner:
         runner.run()
-        for line in b"".join(runner.cat_output()).splitlines():
-            told = decode_counts(line)
-            if told is None:
-                found.append(line)
-            else:
-                counts.update(told)
+        return job_output(b"".join(runner.cat_output()))
+
+
+def job_output(content: bytes) -> JobOutput:
+    """What a job has written, told apart."""
+    counts: Counter[str] = Counter()
+    found = []
+    for line in content.splitlines():
+        told = decode_counts(line)
+        if told is None:
+            found.append(line)
+        else:
+            counts.update(told)
     return JobOutput(sorted(found), dict(counts))
 
 

@@ -1,8 +1,8 @@
-"""Components against a dict of parents, forests against Kruskal's loop."""
+"""Components against a dict of parents, keepers against their definition, forests against Kruskal's loop."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsh_core.clustering import Edges, components, joined, spanning_forest, without_useless
+import lsh_core.clustering
+from lsh_core.clustering import Edges, components, greedy_clusters, joined, spanning_forest, without_useless
 
 MAX_NODES = 14
 
@@ -84,7 +85,7 @@ def test_components_are_named_by_their_smallest_node(edges):
     assert_connected(MAX_NODES, edges)
 
 
-def chain(nodes: list[int]) -> list[tuple[int, int]]:
+def chain(nodes: Sequence[int]) -> list[tuple[int, int]]:
     return list(zip(nodes, nodes[1:]))
 
 
@@ -119,6 +120,42 @@ def test_stars_and_cliques(edges):
 @pytest.mark.parametrize("num_nodes", [0, 1, 4])
 def test_without_edges_each_node_is_its_own_component(num_nodes):
     assert_connected(num_nodes, [])
+
+
+# Keepers
+
+
+def slow_keepers(num_nodes: int, edges: Iterable[tuple[int, int]]) -> list[int]:
+    """The first node that is left keeps all its neighbors that are left."""
+    ends, keeper_of = list(edges), dict[int, int]()
+    for node in range(num_nodes):
+        if node not in keeper_of:
+            neighbors = {a + b - node for a, b in ends if node in (a, b)}
+            keeper_of.update(dict.fromkeys({node, *neighbors} - set(keeper_of), node))
+    return [keeper_of[node] for node in range(num_nodes)]
+
+
+def keepers(num_nodes: int, edges: list[tuple[int, int]]) -> list[int]:
+    ends = np.array(edges, np.int64).reshape(-1, 2)
+    found = greedy_clusters(num_nodes, ends[:, 0], ends[:, 1])
+    assert found.dtype == np.int64
+    return found.tolist()
+
+
+@given(st.lists(pairs, max_size=40), st.sampled_from([1, 3, lsh_core.clustering.BLOCK_EDGES]))
+def test_keepers_are_those_of_the_definition(edges, block_edges):
+    with pytest.MonkeyPatch.context() as patches:
+        patches.setattr(lsh_core.clustering, "BLOCK_EDGES", block_edges)
+        assert keepers(MAX_NODES, edges) == slow_keepers(MAX_NODES, edges)
+
+
+def test_keepers_of_chains_stars_and_cliques():
+    assert keepers(10_000, chain(range(10_000))) == [node - node % 2 for node in range(10_000)]
+    assert keepers(500, [(0, node) for node in range(1, 500)]) == [0] * 500
+    # The center of a star goes to the first leaf, and the others are left alone.
+    assert keepers(500, [(499, node) for node in range(499)]) == [*range(499), 0]
+    assert keepers(60, list(combinations(range(0, 60, 2), 2)) + list(combinations(range(1, 60, 2), 2))) == [0, 1] * 30
+    assert keepers(3, []) == [0, 1, 2] and keepers(0, []) == []
 
 
 # Forests

@@ -1,0 +1,63 @@
+"""From links to clusters: in memory, or by rounds of ``mr_clusters`` where links are very many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby, islice
+from pathlib import Path
+from typing import Callable
+
+import numpy as np
+
+from jobs.edges import decode_edge, decode_id, read_edges
+from jobs.outputs import sorted_lines
+from jobs.run_report import StepReport
+from lsh_core.clustering import components
+from lsh_core.ragged import run_starts
+
+MEMORY_LINKS = 2_000_000
+"""As many links as this, or fewer, are read into memory: some 400 bytes each, where no two share a document."""
+
+Cluster = tuple[str, list[str]]
+"""The smallest id, which is the cluster's name, and all ids in their order."""
+
+RunRound = Callable[[Path, Path], StepReport]
+"""Runs ``mr_clusters`` over one file, and writes its lines to another."""
+
+
+def clusters_of_links(
+    links: Path, run_round: RunRound, tmp_dir: Path, memory_links: int = MEMORY_LINKS
+) -> Iterator[Cluster]:
+    """The clusters of a file of links or pairs, in the order of their names; both ways give the same."""
+    with open(links, "rb") as file:
+        num_links = sum(1 for _ in islice(file, memory_links + 1))
+    return _in_memory(links) if num_links <= memory_links else _by_rounds(links, run_round, tmp_dir)
+
+
+def _in_memory(links: Path) -> Iterator[Cluster]:
+    with open(links, "rb") as file:
+        ids, edges = read_edges(file)
+    roots = components(len(ids), edges.a, edges.b)
+    nodes = np.argsort(roots, kind="stable")
+    starts = run_starts(roots[nodes])
+    for members in np.split(nodes, starts[1:]) if len(nodes) else ():
+        doc_ids = [ids[node] for node in members.tolist()]
+        yield doc_ids[0], doc_ids
+
+
+def _by_rounds(links: Path, run_round: RunRound, tmp_dir: Path) -> Iterator[Cluster]:
+    """Only one cluster at a time is in memory."""
+    with sorted_lines(find_stars(links, run_round, tmp_dir), tmp_dir) as lines:
+        for name, edges in groupby((decode_edge(line[:-1]) for line in lines), key=lambda edge: edge[0]):
+            doc_ids = [decode_id(name), *(decode_id(larger) for _, larger in edges)]
+            yield doc_ids[0], doc_ids
+
+
+def find_stars(links: Path, run_round: RunRound, tmp_dir: Path) -> Path:
+    """Run rounds until one changes nothing: a file of edges from each id of a cluster to its smallest."""
+    edges, before = tmp_dir / "cluster-edges", tmp_dir / "cluster-edges-before"
+    step = run_round(links, edges)
+    while step.counters.get("changed_edges"):
+        edges.replace(before)
+        step = run_round(before, edges)
+    return edges
