@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Callable
+from typing import Callable, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,13 @@ from lsh_core.ragged import run_starts
 MEMORY_LINKS = 2_000_000
 """As many links as this, or fewer, are read into memory: some 400 bytes each, where no two share a document."""
 
-Cluster = tuple[str, list[str]]
-"""The smallest id, which is the cluster's name, and all ids in their order."""
+
+class Cluster(NamedTuple):
+    """All ids in their order, and the links between them; those of rounds are not at hand."""
+
+    doc_ids: list[str]
+    links: list[tuple[str, str, float]]
+
 
 RunRound = Callable[[Path, Path], StepReport]
 """Runs ``mr_clusters`` over one file, and writes its lines to another."""
@@ -28,7 +33,7 @@ RunRound = Callable[[Path, Path], StepReport]
 def clusters_of_links(
     links: Path, run_round: RunRound, tmp_dir: Path, memory_links: int = MEMORY_LINKS
 ) -> Iterator[Cluster]:
-    """The clusters of a file of links or pairs, in the order of their names; both ways give the same."""
+    """The clusters of a file of links or pairs, in the order of their smallest ids; both ways give the same."""
     with open(links, "rb") as file:
         num_links = sum(1 for _ in islice(file, memory_links + 1))
     return _in_memory(links) if num_links <= memory_links else _by_rounds(links, run_round, tmp_dir)
@@ -39,18 +44,21 @@ def _in_memory(links: Path) -> Iterator[Cluster]:
         ids, edges = read_edges(file)
     roots = components(len(ids), edges.a, edges.b)
     nodes = np.argsort(roots, kind="stable")
-    starts = run_starts(roots[nodes])
-    for members in np.split(nodes, starts[1:]) if len(nodes) else ():
-        doc_ids = [ids[node] for node in members.tolist()]
-        yield doc_ids[0], doc_ids
+    edges = edges.where(np.argsort(roots[edges.a], kind="stable"))
+    node_starts, edge_starts = run_starts(roots[nodes]).tolist(), run_starts(roots[edges.a]).tolist()
+    names = [ids[node] for node in nodes.tolist()]
+    ends = [[ids[node] for node in column.tolist()] for column in edges[:2]]
+    pairs = list(zip(*ends, edges.similarities.tolist()))
+    for first, end, first_edge, end_edge in zip(node_starts, [*node_starts[1:], len(names)],
+                                                edge_starts, [*edge_starts[1:], len(pairs)]):
+        yield Cluster(names[first:end], pairs[first_edge:end_edge])
 
 
 def _by_rounds(links: Path, run_round: RunRound, tmp_dir: Path) -> Iterator[Cluster]:
     """Only one cluster at a time is in memory."""
     with sorted_lines(find_stars(links, run_round, tmp_dir), tmp_dir) as lines:
         for name, edges in groupby((decode_edge(line[:-1]) for line in lines), key=lambda edge: edge[0]):
-            doc_ids = [decode_id(name), *(decode_id(larger) for _, larger in edges)]
-            yield doc_ids[0], doc_ids
+            yield Cluster([decode_id(name), *(decode_id(larger) for _, larger in edges)], [])
 
 
 def find_stars(links: Path, run_round: RunRound, tmp_dir: Path) -> Path:

@@ -1,0 +1,94 @@
+"""The cleaned corpus: what every line became, put together in files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from jobs.errors import JobFailed
+from jobs.keepers import KeptCluster
+from jobs.kept_lines import HOLE, Decision, Place
+from jobs.outputs import sorted_lines
+from jobs.places import Places
+from jobs.readers import Source
+from jobs.records import json_bytes
+
+KEPT_NAMES = {"jsonl": "kept.jsonl", "tsv": "kept.tsv", "text": "kept.txt", "shingled": "kept.txt"}
+
+
+class Outcome(NamedTuple):
+    """How many lines were kept and removed, and of each cluster the smallest similarity to its keeper."""
+
+    num_kept: int
+    num_removed: int
+    num_chained: int
+    """Documents below the threshold to their keeper."""
+    min_similarities: npt.NDArray[np.float64]
+
+
+def sortable_decisions(lines: Iterable[bytes], places: Places) -> Iterator[bytes]:
+    """The output of ``mr_keep``, each line behind a key that sorts by input and line."""
+    for line in lines:
+        place = Place.decode(line.partition(b"\t")[0])
+        yield places.key(place.file, place.start, place.line_in_split) + b"\t" + line
+
+
+class CorpusWriter:
+    """Writes ``kept`` and ``removed.jsonl``."""
+
+    def __init__(self, kept: Path, removed: Path, places: Places, num_clusters: int, threshold: float) -> None:
+        self._kept, self._removed, self._places = open(kept, "wb"), open(removed, "wb"), places
+        self._threshold = threshold
+        self._min_similarities = np.ones(num_clusters)
+        self._num_kept = self._num_removed = self._num_chained = 0
+
+    def __enter__(self) -> CorpusWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._kept.close()
+        self._removed.close()
+
+    def write_all(self, rest: Iterable[bytes], decisions: Iterator[bytes]) -> Outcome:
+        """Lines that nothing was asked about, each hole among them filled with the next decision; then all others."""
+        for line in rest:
+            if line.startswith(HOLE):
+                self._write(next(decisions, b""))
+            else:
+                self._num_kept += 1
+                self._kept.write(line[1:])
+        for line in decisions:
+            self._write(line)
+        return Outcome(self._num_kept, self._num_removed, self._num_chained, self._min_similarities)
+
+    def _write(self, line: bytes) -> None:
+        if not line:
+            raise JobFailed("fewer decisions than lines to decide about: this is a defect, please report it")
+        key, _, encoded = line.rstrip(b"\n").partition(b"\t")
+        decision = Decision.decode(encoded)
+        if decision.is_kept:
+            self._num_kept += 1
+            self._kept.write(decision.content + b"\n")
+            return
+        self._num_removed += 1
+        self._num_chained += decision.similarity < self._threshold
+        if decision.cluster >= 0:
+            smallest = min(self._min_similarities[decision.cluster], decision.similarity)
+            self._min_similarities[decision.cluster] = smallest
+        place = json_bytes(self._places.shown(key, Place.decode(decision.place).file))
+        self._removed.write(b'{"place": %b, %b\n' % (place, decision.content[1:]))
+
+
+def write_clusters(path: Path, clusters: Iterable[KeptCluster], outcome: Outcome) -> int:
+    """Write ``clusters.jsonl``; how many there are."""
+    with open(path, "wb") as file:
+        number = -1
+        for number, (keeper, doc_ids, _) in enumerate(clusters):
+            file.write(json_bytes({"cluster": number, "keeper": keeper, "size": len(doc_ids),
+                                   "min_similarity": float(outcome.min_similarities[number]),
+                                   "members": doc_ids}) + b"\n")
+    return number + 1

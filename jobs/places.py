@@ -1,0 +1,58 @@
+"""Where lines come from, as users know it: engines tell a file, where a piece of it starts, and the line in that piece."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Optional
+
+from jobs.base import names_of
+from jobs.input_files import is_uri, split_endings
+from jobs.readers import Source
+
+CHUNK_BYTES = 1 << 20
+KEY = b"%08d %016d %012d"
+
+
+class Places:
+    """Keys that sort by input and line, and what to show of them.
+
+    An engine that does not read local files has its own names for them: ``uris``, by path.
+    """
+
+    def __init__(self, sources: Sequence[Source], uris: Mapping[str, str]) -> None:
+        self._sources = sources
+        self._number_of = {uris.get(source.path, source.path): number for number, source in enumerate(sources)}
+        self._split: tuple[int, int] = (-1, -1)
+        self._lines_before: Optional[int] = None
+
+    def key(self, file: str, start: int, line_in_split: int) -> bytes:
+        numbers = (self._number_of[name] for name in names_of(file) if name in self._number_of)
+        return KEY % (next(numbers, len(self._sources)), start, line_in_split)
+
+    def shown(self, key: bytes, file: str) -> str:
+        """The place of a key; quick where keys come in their order."""
+        number, start, line_in_split = map(int, key.split())
+        if number == len(self._sources):
+            return file or "input"
+        source = self._sources[number]
+        if self._split != (number, start):
+            self._split, self._lines_before = (number, start), lines_before(source.path, start)
+        return source.place(None if self._lines_before is None else self._lines_before + line_in_split)
+
+
+def lines_before(path: str, start: int) -> Optional[int]:
+    """How many lines of a file stand before the piece that starts at a byte; None where nobody here can tell."""
+    if not start:
+        return 0
+    return None if is_uri(path) or split_endings(path)[1] else count_lines(path, start + 1)
+
+
+def count_lines(path: str, num_bytes: int) -> int:
+    """How many lines, ended by LF, CR or CRLF, the first bytes of a file hold; the last may be cut short."""
+    num_lines, last = 0, b"\n"
+    with open(path, "rb") as file:
+        while num_bytes and (chunk := file.read(min(num_bytes, CHUNK_BYTES))):
+            num_bytes -= len(chunk)
+            num_lines += chunk.count(b"\n") + chunk.count(b"\r") - (last[-1:] + chunk).count(b"\r\n")
+            last = chunk
+    return num_lines + (last[-1:] not in b"\r\n")
