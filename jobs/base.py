@@ -6,10 +6,10 @@ import dataclasses
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, BinaryIO, ClassVar, Optional
+from typing import Any, BinaryIO, ClassVar, NamedTuple, Optional
 from unicodedata import unidata_version
 
-from jobs.lean_mrjob import BytesProtocol, BytesValueProtocol, MRJob
+from jobs.lean_mrjob import BytesProtocol, BytesValueProtocol, MRJob, jobconf_from_env
 from jobs.records import STATS_KEY, encode_counts
 from lsh_core.document import DocumentBatch, read_documents
 from lsh_core.errors import LookalikeError, SettingsError
@@ -36,6 +36,22 @@ def settings_from(values: Mapping[str, Any], settings_json: Optional[Mapping[str
             raise SettingsError(f"a settings file must hold a JSON object, found {type(found).__name__}")
         base = Settings.from_json(found)
     return base.replace(**{name: value for name, value in values.items() if value is not None})
+
+
+class InputSplit(NamedTuple):
+    """The piece of an input file that a mapper reads: the lines that begin behind the byte ``start``, or at 0."""
+
+    file: str
+    start: int
+
+
+def input_split() -> InputSplit:
+    """What the mapper that runs in this process reads; the file is named as the engine does, "" where it says nothing.
+
+    A local file may have been uploaded: the driver knows which one a URI stands for (``JobRunner.uris``).
+    """
+    return InputSplit(jobconf_from_env("mapreduce.map.input.file", ""),
+                      int(jobconf_from_env("mapreduce.map.input.start", 0)))
 
 
 class LookalikeJob(MRJob):

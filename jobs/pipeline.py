@@ -170,7 +170,7 @@ def _find_rejects(jobs: JobRunner, path: Path, *args: str, num_shown: int = NUM_
     found, keyed = jobs.tmp_dir / "rejects", jobs.tmp_dir / "rejects-keyed"
     step = jobs.run(MRRejects, "rejects", found, *args)
     with open(found, "rb") as lines, open(keyed, "wb") as file:
-        file.writelines(sortable(lines, jobs.sources))
+        file.writelines(sortable(lines, jobs.sources, jobs.uris))
     messages, num_records = write_rejected(placed(keyed, jobs.sources, jobs.tmp_dir), path, num_shown)
     for message in messages:
         jobs.display.note(message)
