@@ -17,7 +17,7 @@ from typing import Any, Optional
 from jobs.display import Display
 from jobs.errors import InputError, JobFailed
 from jobs.input_files import is_uri
-from jobs.lean_mrjob import HERE, StepFailedException
+from jobs.lean_mrjob import HERE, StepFailedException, uploaded_files
 from jobs.readers import Source, total_bytes
 from jobs.records import COUNTS_PREFIX, decode_counts
 from jobs.run_report import StepReport
@@ -59,6 +59,8 @@ class JobRunner:
     ) -> None:
         self.sources, self.settings, self.tmp_dir, self.display = sources, settings, tmp_dir, display
         self.num_bytes = total_bytes(sources)
+        self.uris: dict[str, str] = {}
+        """What the engine of the last job calls the local files that were uploaded for it, by path."""
         self.runner = run.runner or ("inline" if self.num_bytes <= INLINE_BYTES else "local")
         if self.runner in HERE and any(is_uri(source.path) for source in sources):
             raise InputError(f"-r {self.runner} reads local files only; -r hadoop, spark or emr read addresses")
@@ -92,6 +94,7 @@ class JobRunner:
                 runner.run()
             except StepFailedException as error:
                 raise JobFailed(_failure(name, runner, error)) from error
+            self.uris = uploaded_files(runner)
             with open(output, "wb") as file:
                 for lines in _blocks_of_lines(runner.cat_output()):
                     file.writelines(_without_counts(lines, counts))

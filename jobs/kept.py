@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,9 +12,7 @@ import numpy.typing as npt
 from jobs.errors import JobFailed
 from jobs.keepers import KeptCluster
 from jobs.kept_lines import HOLE, Decision, Place
-from jobs.outputs import sorted_lines
 from jobs.places import Places
-from jobs.readers import Source
 from jobs.records import json_bytes
 
 KEPT_NAMES = {"jsonl": "kept.jsonl", "tsv": "kept.tsv", "text": "kept.txt", "shingled": "kept.txt"}

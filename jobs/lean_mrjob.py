@@ -124,7 +124,13 @@ __all__ = [
     "StepFailedException",
     "jobconf_from_env",
     "stand_ins",
+    "uploaded_files",
 ]
+
+
+def uploaded_files(runner: Any) -> dict[str, str]:
+    """The URIs of the local files that a runner has uploaded, by path."""
+    return runner._upload_mgr.path_to_uri() if runner._upload_mgr else {}
 
 
 HERE = (None, "inline", "local")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from jobs.base import BatchMapJob, Record
+from jobs.base import BatchMapJob, Record, input_split
 from jobs.gate_file import read_gate
-from jobs.lean_mrjob import MRStep, jobconf_from_env
+from jobs.lean_mrjob import MRStep
 from jobs.records import encode_line, json_bytes
 from lsh_core.document import DocumentBatch
 from lsh_core.errors import RejectedLine
@@ -46,8 +46,7 @@ class MRRejects(BatchMapJob):
                 yield number, RepeatedId(f"{doc_id!r} stands for more than one text")
 
     def map_batch(self, lines: list[bytes]) -> Iterator[Record]:
-        split = {"file": jobconf_from_env("mapreduce.map.input.file", ""),
-                 "start": int(jobconf_from_env("mapreduce.map.input.start", 0))}
+        split = input_split()._asdict()
         self.digest_lines(lines)
         batch = self.read_batch(lines)
         for number, error in self._repeated(batch, len(lines)) if self.options.repeated_ids else batch.rejected:

@@ -20,6 +20,7 @@ from jobs.mr_gate import MRGate
 from jobs.mr_pairs import MRPairs
 from jobs.mr_rejects import MRRejects
 from jobs.outputs import check_output_folder, complete_folder, write_sorted
+from jobs.places import Places
 from jobs.readers import estimated_lines, open_inputs
 from jobs.rejected import placed, sortable, write_rejected
 from jobs.run_report import RunReport, StepReport
@@ -169,9 +170,10 @@ def _find_rejects(jobs: JobRunner, path: Path, *args: str, num_shown: int = NUM_
     """Write the rejected lines, or those of repeated ids, in the order of the input, and show some."""
     found, keyed = jobs.tmp_dir / "rejects", jobs.tmp_dir / "rejects-keyed"
     step = jobs.run(MRRejects, "rejects", found, *args)
+    places = Places(jobs.sources, jobs.uris)
     with open(found, "rb") as lines, open(keyed, "wb") as file:
-        file.writelines(sortable(lines, jobs.sources))
-    messages, num_records = write_rejected(placed(keyed, jobs.sources, jobs.tmp_dir), path, num_shown)
+        file.writelines(sortable(lines, places))
+    messages, num_records = write_rejected(placed(keyed, places, jobs.tmp_dir), path, num_shown)
     for message in messages:
         jobs.display.note(message)
     if num_shown and num_records > num_shown:

@@ -57,13 +57,14 @@ class Source:
     is_table: bool = False
     documents: tuple[str, ...] = field(default=(), repr=False)
 
-    def place(self, line_number: int) -> str:
-        """Where a line, counted from 1, comes from: a line, a row under the header, or a text file."""
+    def place(self, line_number: int | None) -> str:
+        """Where a line, counted from 1, comes from: a line, a row under the header, a text file, or just this input."""
+        name = "standard input" if self.name == STANDARD_INPUT else self.name
+        if line_number is None:
+            return name
         if self.documents:
             return self.documents[line_number - 1]
-        if self.is_table:
-            return f"{self.name}, row {line_number}"
-        return f"{'standard input' if self.name == STANDARD_INPUT else self.name}:{line_number}"
+        return f"{name}, row {line_number}" if self.is_table else f"{name}:{line_number}"
 
 
 def open_inputs(

@@ -65,7 +65,8 @@ class _Simulated:
                         piece.writelines(unpacked(file, path))
                     splits.append({"file": path, "start": 0, "length": os.path.getsize(path)})
                 else:
-                    splits += [{"file": path, "start": start, "length": end - start}
+                    # As Hadoop has it, a piece holds the lines that begin behind its first byte, but for the first.
+                    splits += [{"file": path, "start": max(start - 1, 0), "length": end - start}
                                for start, end in copied_ranges(file, line_ranges(file, piece_bytes), pieces)]
         return splits
 

@@ -81,7 +81,8 @@ class StreamingStep:
             step = len(lines) if uri.endswith(".gz") else -(-len(lines) // NUM_MAPPERS)
             for first in range(0, len(lines), max(step, 1)):
                 split = [line.rstrip(b"\r\n") for line in lines[first : first + step]]
-                yield split, uri, sum(map(len, lines[:first]))
+                # A split holds the lines that begin behind its first byte, but for the first.
+                yield split, uri, max(sum(map(len, lines[:first])) - 1, 0)
 
     def _task(self, name: str, option: str, lines: Iterable[bytes], uri: str = "", start: int = 0) -> list[bytes]:
         """The lines that a task writes, in a folder of its own that has the step's files."""

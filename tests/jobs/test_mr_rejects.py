@@ -23,6 +23,12 @@ def rejects(lines: list[bytes], *options: str) -> list[dict[str, Any]]:
     return sorted(found, key=lambda record: (record["start"], record["line_in_split"]))
 
 
+def line_of(record: dict[str, Any], path: Path) -> bytes:
+    """The line of a file that a record speaks of."""
+    split_at = record["start"] + 1 if record["start"] else 0
+    return path.read_bytes()[split_at:].splitlines()[record["line_in_split"] - 1]
+
+
 def test_empty() -> None:
     assert run_job(MRRejects, []) == ([], {})
 
@@ -37,7 +43,7 @@ def test_a_record_has_place_reason_detail_and_line() -> None:
     (record,) = rejects([GOOD, b'{"id": "x"}'], "--num-cores", "2")
     assert record.pop("file")
     assert record == {
-        "start": len(GOOD) + 1, "line_in_split": 1, "reason": "no text",
+        "start": len(GOOD), "line_in_split": 1, "reason": "no text",
         "detail": "no text: field 'text' is missing or null", "line": '{"id": "x"}'}
 
 
@@ -49,9 +55,8 @@ def test_start_and_line_lead_to_the_line(num_cores: str, tmp_path: Path) -> None
     records = rejects([], "--num-cores", num_cores, str(path))
     assert len(records) == len(bad) + 1  # the CR makes two lines of one
     for record in records:
-        line = path.read_bytes()[record["start"]:].splitlines()[record["line_in_split"] - 1]
         kept = base64.b64decode(record["line_base64"]) if "line_base64" in record else record["line"].encode()
-        assert (record["file"], kept) == (path.as_uri(), line)
+        assert (record["file"], kept) == (path.as_uri(), line_of(record, path))
     assert (len({record["start"] for record in records}) > 1) == (num_cores != "1")
 
 
@@ -73,8 +78,7 @@ def test_lines_of_repeated_ids_are_found_instead(num_cores: str, tmp_path: Path)
     assert {(record["reason"], record["detail"]) for record in records} == {
         ("repeated id", "repeated id: 'a' stands for more than one text")}
     for record in records:
-        line = Path(path).read_bytes()[record["start"]:].splitlines()[record["line_in_split"] - 1]
-        assert line.decode() == record["line"]
+        assert line_of(record, Path(path)).decode() == record["line"]
 
 
 def test_no_line_is_found_where_no_id_is_repeated(tmp_path: Path) -> None:

@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-import jobs.rejected
 from jobs.mr_rejects import MRRejects
+from jobs.places import Places
 from jobs.readers import Source
 from jobs.records import encode_counts, json_bytes
-from jobs.rejected import count_lines, placed, sortable, write_rejected
+from jobs.rejected import placed, sortable, write_rejected
 from tests.helpers import json_lines, run_job
 
 GOOD = json_lines({"x": "some text"})[0]
-contents = st.lists(st.sampled_from([b"a", b"bc", b"\r", b"\n", b"\r\n"])).map(b"".join)
 
 
 def record(file: str, start: int, line_in_split: int, **fields: Any) -> bytes:
     return json_bytes({"file": file, "start": start, "line_in_split": line_in_split, **fields}) + b"\n"
 
 
-def places(lines: list[bytes], sources: list[Source], folder: Path) -> list[str]:
+def places(
+    lines: list[bytes], sources: list[Source], folder: Path, uris: Optional[dict[str, str]] = None
+) -> list[str]:
     """The places of the output of ``mr_rejects``, in the order of rejected.jsonl."""
-    (folder / "keyed").write_bytes(b"".join(sortable(lines, sources)))
-    return [found["place"] for found in placed(folder / "keyed", sources, folder)]
+    known = Places(sources, uris or {})
+    (folder / "keyed").write_bytes(b"".join(sortable(lines, known)))
+    return [found["place"] for found in placed(folder / "keyed", known, folder)]
 
 
 def test_empty(tmp_path: Path) -> None:
@@ -38,36 +37,14 @@ def test_empty(tmp_path: Path) -> None:
     assert (tmp_path / "rejected.jsonl").read_bytes() == b""
 
 
-@given(contents, contents)
-def test_lines_before_a_place_are_counted(before: bytes, after: bytes) -> None:
-    # Splits begin behind an LF.
-    before = before + b"\n" if before else before
-    assert counted(before + after, len(before)) == len(before.splitlines())
-
-
-@given(contents, st.integers(1, 4))
-def test_the_size_of_chunks_does_not_show(content: bytes, chunk_bytes: int) -> None:
-    with pytest.MonkeyPatch.context() as patches:
-        patches.setattr(jobs.rejected, "CHUNK_BYTES", chunk_bytes)
-        in_chunks = counted(content + b"\n", len(content) + 1)
-    assert in_chunks == len((content + b"\n").splitlines())
-
-
-def counted(content: bytes, num_bytes: int) -> int:
-    with tempfile.NamedTemporaryFile() as file:
-        file.write(content)
-        file.flush()
-        return count_lines(Path(file.name), num_bytes)
-
-
 def test_places_are_in_the_order_of_inputs_and_lines(tmp_path: Path) -> None:
     first, second = tmp_path / "z.jsonl", tmp_path / "a.jsonl"
     first.write_bytes(b"1\r\n2\n3\r4\n" + b"x\n" * 100)
     second.write_bytes(b"x\n" * 9)
     sources = [Source("z", str(first)), Source("a", str(second))]
     lines = [
-        record(second.as_uri(), 0, 1), record(first.as_uri(), 9, 10), record(str(first), 5, 1),
-        record(first.as_uri(), 9, 2), record(first.as_uri(), 0, 2), encode_counts({"lines": 3}) + b"\n",
+        record(second.as_uri(), 0, 1), record(first.as_uri(), 8, 10), record(str(first), 4, 1),
+        record(first.as_uri(), 8, 2), record(first.as_uri(), 0, 2), encode_counts({"lines": 3}) + b"\n",
     ]
     assert places(lines, sources, tmp_path) == ["z:2", "z:3", "z:6", "z:14", "a:1"]
 
@@ -81,6 +58,20 @@ def test_lines_of_tables_texts_and_unknown_files_have_their_own_places(tmp_path:
              record("hdfs:///corpus/part-1", 500, 3)]
     assert places(lines, sources, tmp_path) == [
         "corpus.csv, row 3", "standard input:7", "texts/b.txt", "hdfs:///corpus/part-1"]
+
+
+def test_what_was_uploaded_has_the_name_that_the_user_gave(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes(b"x\n" * 9)
+    sources = [Source("mine", str(path)), Source("s3://bucket/lines", "s3://bucket/lines"),
+               Source("packed.bz2", "/packed.bz2"), Source("hdfs:///lines", "hdfs:///lines")]
+    uris = {str(path): "hdfs:///tmp/files/lines", "/packed.bz2": "hdfs:///tmp/files/packed.bz2"}
+    lines = [record("hdfs://host:1/tmp/files/lines", 0, 2), record("hdfs://host:1/tmp/files/lines", 4, 1),
+             record("s3://bucket/lines", 0, 3), record("s3://bucket/lines", 50, 1), record("s3://other/lines", 0, 4),
+             record("hdfs://host:1/tmp/files/packed.bz2", 7, 1), record("hdfs://host:1/lines", 0, 5)]
+    assert places(lines, sources, tmp_path, uris) == [
+        "mine:2", "mine:4", "s3://bucket/lines:3", "s3://bucket/lines", "packed.bz2", "hdfs:///lines:5",
+        "s3://other/lines"]
 
 
 @pytest.mark.parametrize("num_cores", ["1", "3", "8"])
