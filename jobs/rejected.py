@@ -33,7 +33,7 @@ def placed(path: Path, sources: Sequence[Source], tmp_dir: Path) -> Iterator[dic
             found = json.loads(record)
             number, start = int(key.split()[0]), found.pop("start")
             file, line_in_split = found.pop("file"), found.pop("line_in_split")
-            if number == len(sources):
+            if number == len(sources) or sources[number].remote_bytes is not None:
                 yield {"place": file or "input", **found}
                 continue
             if split != (number, start):
