@@ -9,7 +9,7 @@ import shlex
 import signal
 import sys
 from pathlib import Path
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Union
 
 import click
 from rich.console import Console
@@ -17,7 +17,7 @@ from rich.console import Console
 from jobs.base import option_type, settings_from
 from jobs.display import Display, sample_table, summary_table, truth_table
 from jobs.errors import InputError
-from jobs.input_files import shown
+from jobs.input_files import is_uri, shown
 from jobs.job_runner import RUNNERS, Run
 from jobs.pipeline import find_pairs
 from jobs.truth import compare, read_truth
@@ -28,6 +28,11 @@ from lsh_core.stop_words import ENGLISH_STOP_WORDS
 INTERRUPTED = 130
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 FILE = click.Path(path_type=Path)
+
+
+def folder_or_address(name: str) -> Union[Path, str]:
+    """A local path, or an address as it is: as a path it would lose a slash."""
+    return name.rstrip("/") if is_uri(name) else Path(name)
 
 
 def setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -56,7 +61,8 @@ def cli() -> None:
 
 @cli.command()
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@click.option("--out", type=FILE, default=Path("lookalike_out"), show_default=True, help="Folder for the results.")
+@click.option("--out", type=folder_or_address, metavar="PATH", default="lookalike_out", show_default=True,
+              help="Folder for the results, or its hdfs:// or s3:// address on a cluster.")
 @click.option("-r", "--runner", type=click.Choice(RUNNERS),
               help="Where to run.  [default: inline for a small input, else local]")
 @click.option("--settings", "settings_file", type=FILE, metavar="FILE",
@@ -73,9 +79,9 @@ def cli() -> None:
 @click.option("-q", "--quiet", is_flag=True, help="Show errors only.")
 @setting_options
 def pairs(
-    inputs: tuple[str, ...], out: Path, runner: Optional[str], settings_file: Optional[Path], truth: Optional[Path],
-    links: bool, strict: bool, duplicate_ids: str, conf: Optional[Path], tmp: Optional[Path], cores: Optional[int],
-    verbose: bool, quiet: bool, **values: Any,
+    inputs: tuple[str, ...], out: Union[Path, str], runner: Optional[str], settings_file: Optional[Path],
+    truth: Optional[Path], links: bool, strict: bool, duplicate_ids: str, conf: Optional[Path], tmp: Optional[Path],
+    cores: Optional[int], verbose: bool, quiet: bool, **values: Any,
 ) -> None:
     """Find all pairs of documents at or above a similarity.
 
@@ -85,12 +91,14 @@ def pairs(
     settings = read_settings(values, settings_file)
     if truth and links:
         raise SettingsError("--truth compares pairs, and --links does not write all of them: leave out one")
+    if truth and not isinstance(out, Path):
+        raise SettingsError(f"--truth compares pairs in a local folder, and --out is {out}: leave out one")
     known = read_truth(truth) if truth else {}
     run = Run(inputs, out, runner, conf, tmp, cores, strict, links, duplicate_ids, verbose,
               shown(shlex.join(["lookalike", *sys.argv[1:]])))
     report = find_pairs(run, settings, Display(quiet))
     if not quiet:
-        if truth:
+        if truth and isinstance(out, Path):
             show(truth_table(compare(known, out / "pairs.jsonl"), settings.threshold))
         show(summary_table(report), f"The results are in {out}")
 

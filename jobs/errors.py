@@ -17,6 +17,12 @@ class OutputError(LookalikeError):
     exit_code = 2
 
 
+class RemoteError(LookalikeError):
+    """An address that cannot be reached, or cannot be used with the engine; the message names it."""
+
+    exit_code = 2
+
+
 class JobFailed(LookalikeError):
     """A MapReduce job that ended without its result."""
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn, Optional
 from urllib.parse import unquote
 
-from jobs.errors import InputError
+from jobs.errors import InputError, RemoteError
 from jobs.tables import TABLES
 from lsh_core.settings import Settings
 
@@ -22,12 +22,29 @@ URI = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 FILE_URI = re.compile(r"file://(localhost)?(?=/)", re.IGNORECASE)
 
 
+class RemoteFile(NamedTuple):
+    """A file at an address, and its size."""
+
+    uri: str
+    num_bytes: int
+
+
+FindRemote = Callable[[str], list[RemoteFile]]
+"""The files that an address stands for, at least one."""
+
+
+def refuse_address(uri: str) -> NoReturn:
+    """Where no engine reads or writes."""
+    raise RemoteError(f"{shown(uri)} is an address, which -r inline and local do not take; -r hadoop, spark and emr do")
+
+
 class Found(NamedTuple):
-    """What a name stands for: a file, a URI, standard input, or the text files below a folder."""
+    """What a name stands for: a file, standard input, a file at an address, or the text files below a folder."""
 
     name: str
     path: str
     texts: tuple[str, ...] = ()
+    remote_bytes: Optional[int] = None
 
     def files(self) -> Iterator[tuple[str, str]]:
         """(name, path) of each file in it."""
@@ -37,9 +54,9 @@ class Found(NamedTuple):
             yield os.path.join(self.name, text), os.path.join(self.path, text)
 
 
-def find_inputs(inputs: Iterable[str], settings: Settings) -> list[Found]:
+def find_inputs(inputs: Iterable[str], settings: Settings, find_remote: FindRemote = refuse_address) -> list[Found]:
     """What all names stand for, in their order; what can be refused without reading is refused."""
-    found = [item for given in inputs for item in _find(given)]
+    found = [item for given in inputs for item in _find(given, find_remote)]
     if not found:
         raise InputError("no input: name files, folders or URIs, or - for standard input")
     _refuse_repeats(found)
@@ -73,13 +90,13 @@ def shown(name: str) -> str:
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
-def _find(given: str) -> list[Found]:
+def _find(given: str, find_remote: FindRemote) -> list[Found]:
     if given == STANDARD_INPUT:
         return [Found(given, given)]
     if FILE_URI.match(given):
         given = unquote(FILE_URI.sub("", given), errors="surrogateescape")
     if is_uri(given):
-        return [_find_remote(given)]
+        return _find_remote(given, find_remote)
     if os.path.lexists(given):
         return _find_local(given)
     if not glob.has_magic(given):
@@ -87,11 +104,18 @@ def _find(given: str) -> list[Found]:
     return _find_matches(given)
 
 
-def _find_remote(uri: str) -> Found:
+def _find_remote(given: str, find_remote: FindRemote) -> list[Found]:
+    _refuse_conversion(given)
+    files = find_remote(given)
+    for file in files:
+        _refuse_conversion(file.uri)
+    return [Found(file.uri, file.uri, remote_bytes=file.num_bytes) for file in files]
+
+
+def _refuse_conversion(uri: str) -> None:
     ending, packing = split_endings(uri)
     if ending in TABLES or packing == ".zst":
         raise InputError(f"cannot read {shown(uri)}: CSV, Parquet and .zst are read from local paths only")
-    return Found(uri, uri)
 
 
 def _find_matches(pattern: str) -> list[Found]:

@@ -12,13 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 from jobs.display import Display
-from jobs.errors import InputError, JobFailed
-from jobs.input_files import is_uri
+from jobs.errors import JobFailed
 from jobs.lean_mrjob import HERE, StepFailedException, uploaded_files
-from jobs.readers import Source, total_bytes
+from jobs.readers import Source
 from jobs.records import COUNTS_PREFIX, decode_counts
 from jobs.run_report import StepReport
 from jobs.warm_tasks import WarmTasks
@@ -36,10 +35,13 @@ COPIES_ON_DISK = 4
 
 @dataclass(frozen=True)
 class Run:
-    """What a user asks for besides the settings; none of it changes which documents are similar."""
+    """What a user asks for besides the settings; none of it changes which documents are similar.
+
+    ``out`` is a local folder, or the address of one.
+    """
 
     inputs: Sequence[str]
-    out: Path
+    out: Union[Path, str]
     runner: Optional[str] = None
     conf: Optional[Path] = None
     tmp: Optional[Path] = None
@@ -58,22 +60,21 @@ class JobRunner:
         self, run: Run, settings: Settings, sources: Sequence[Source], tmp_dir: Path, display: Display
     ) -> None:
         self.sources, self.settings, self.tmp_dir, self.display = sources, settings, tmp_dir, display
-        self.num_bytes = total_bytes(sources)
+        self.num_bytes = sum(source.num_bytes for source in sources)
         self.uris: dict[str, str] = {}
         """What the engine of the last job calls the local files that were uploaded for it, by path."""
         self.runner = run.runner or ("inline" if self.num_bytes <= INLINE_BYTES else "local")
-        if self.runner in HERE and any(is_uri(source.path) for source in sources):
-            raise InputError(f"-r {self.runner} reads local files only; -r hadoop, spark or emr read addresses")
         settings_path = tmp_dir / "settings.json"
         settings_path.write_text(json.dumps(settings.to_json()))
         self._args = ["-r", self.runner, "--conf-path", str(run.conf or default_conf(self.runner)),
-                      "--local-tmp-dir", str(tmp_dir), "--settings", str(settings_path), "--counts"]
+                      "--local-tmp-dir", str(tmp_dir), "--settings", str(settings_path), "--counts",
+                      # They were found before; mrjob would ask for each, by a process of its own on Hadoop.
+                      "--no-check-input-paths"]
         if self.runner in HERE and run.cores:
             self._args += ["--num-cores", str(run.cores)]
         self._warm_tasks = None
         if self.runner == "local" and WarmTasks.can_start():
             self._warm_tasks = WarmTasks(run.cores or os.cpu_count() or 1)
-        _quiet_mrjob(run.verbose)
 
     def __enter__(self) -> JobRunner:
         return self
@@ -145,7 +146,8 @@ def _without_counts(lines: bytes, counts: Counter[str]) -> Iterator[bytes]:
             counts.update(found)
 
 
-def _quiet_mrjob(verbose: bool) -> None:
+def quiet_mrjob(verbose: bool) -> None:
+    """Let mrjob's log be seen on standard error, or not."""
     log = logging.getLogger("mrjob")
     log.setLevel(logging.INFO if verbose else logging.CRITICAL)
     if verbose and not log.handlers:

@@ -20,9 +20,9 @@ CHUNK_BYTES = 1 << 20
 
 
 def check_output_folder(folder: Path) -> None:
-    """Refuse an address, and a folder that holds something or cannot be made, before anything runs."""
+    """Refuse a folder that holds something or cannot be made, before anything runs."""
     if re.match("[a-z][a-z0-9+.-]+:/", str(folder)):
-        raise OutputError(f"{folder} is an address; --out names a local folder")
+        raise OutputError(f"{folder} looks like an address, which would begin with {str(folder).partition(':')[0]}://")
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder} is there already and is not a folder")
     if folder.is_dir() and any(folder.iterdir()):

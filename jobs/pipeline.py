@@ -14,15 +14,17 @@ from typing import Optional
 from jobs.display import Display
 from jobs.errors import InputError, JobFailed, OutputError
 from jobs.gate_file import write_gate
-from jobs.job_runner import JobRunner, Run
+from jobs.job_runner import JobRunner, Run, quiet_mrjob
+from jobs.line_estimates import estimated_lines
 from jobs.links import join_forests
 from jobs.mr_gate import MRGate
 from jobs.mr_pairs import MRPairs
 from jobs.mr_rejects import MRRejects
-from jobs.outputs import check_output_folder, complete_folder, write_sorted
+from jobs.outputs import write_sorted
 from jobs.places import Places
-from jobs.readers import estimated_lines, open_inputs
+from jobs.readers import open_inputs
 from jobs.rejected import placed, sortable, write_rejected
+from jobs.remote import Remote, check_number_of_files
 from jobs.run_report import RunReport, StepReport
 from lsh_core.settings import Settings
 
@@ -37,14 +39,17 @@ INPUT_CHANGED = "the input changed while it was read; nothing was written"
 def find_pairs(run: Run, settings: Settings, display: Display) -> RunReport:
     """Write ``pairs.jsonl`` or ``links.jsonl``, ``rejected.jsonl`` if there is a need, and ``run.json``."""
     started = time.monotonic()
-    check_output_folder(run.out)
+    quiet_mrjob(run.verbose)
     _check_named_paths(run)
     with private_folder(run.tmp) as tmp_dir:
-        sources = open_inputs(run.inputs, settings, tmp_dir)
-        with JobRunner(run, settings, sources, tmp_dir, display) as jobs, complete_folder(run.out) as folder:
+        remote = Remote(run, tmp_dir)
+        remote.check_output(run.out)
+        sources = open_inputs(run.inputs, settings, tmp_dir, find_remote=remote.find)
+        check_number_of_files(sources, run.runner)
+        with JobRunner(run, settings, sources, tmp_dir, display) as jobs, remote.complete_folder(run.out) as folder:
             report = RunReport(jobs.runner, run.command, settings, [source.name for source in sources], jobs.num_bytes)
             jobs.warn_of_space()
-            gate = _make_gate(jobs, report)
+            gate = _make_gate(jobs, report, remote)
             _check_input(jobs, report, run, gate)
             _warn_of_pairs(report, run, display)
             _run_pairs(jobs, report, run, gate, folder)
@@ -74,10 +79,10 @@ def _check_named_paths(run: Run) -> None:
         raise InputError(f"{run.conf} is not a file; --conf names a mrjob configuration")
 
 
-def _make_gate(jobs: JobRunner, report: RunReport) -> Path:
+def _make_gate(jobs: JobRunner, report: RunReport, remote: Remote) -> Path:
     """Run the first pass and write its side file."""
     lines, path = jobs.tmp_dir / "gate-lines", jobs.tmp_dir / "gate"
-    num_shards = num_gate_shards(estimated_lines(jobs.sources), jobs.settings.banding[0])
+    num_shards = num_gate_shards(estimated_lines(jobs.sources, remote.start_of), jobs.settings.banding[0])
     report.steps.append(jobs.run(MRGate, "gate", lines, "--num-shards", str(num_shards)))
     with open(lines, "rb") as file:
         write_gate(path, file, jobs.settings)

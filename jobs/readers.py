@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from jobs.errors import InputError, MissingExtra, OutputError
-from jobs.input_files import STANDARD_INPUT, Found, find_inputs, is_uri, shown, split_endings
+from jobs.input_files import STANDARD_INPUT, FindRemote, Found, find_inputs, refuse_address, shown, split_endings
 from jobs.tables import TABLES
 from lsh_core.document import BOM
 from lsh_core.settings import Settings
@@ -56,6 +56,12 @@ class Source:
     path: str
     is_table: bool = False
     documents: tuple[str, ...] = field(default=(), repr=False)
+    remote_bytes: int | None = None
+
+    @property
+    def num_bytes(self) -> int:
+        """The size of the file, which is known already if it is at an address."""
+        return os.path.getsize(self.path) if self.remote_bytes is None else self.remote_bytes
 
     def place(self, line_number: int | None) -> str:
         """Where a line, counted from 1, comes from: a line, a row under the header, a text file, or just this input."""
@@ -68,45 +74,11 @@ class Source:
 
 
 def open_inputs(
-    inputs: Sequence[str], settings: Settings, tmp_dir: Path, stdin: BinaryIO | None = None
+    inputs: Sequence[str], settings: Settings, tmp_dir: Path, stdin: BinaryIO | None = None,
+    find_remote: FindRemote = refuse_address,
 ) -> list[Source]:
     """Every input as a file of lines; nothing is written before all names have been checked."""
-    return [_open(item, settings, tmp_dir, stdin) for item in find_inputs(inputs, settings)]
-
-
-def total_bytes(sources: Iterable[Source]) -> int:
-    """The size of all local files of lines; URIs count as 0."""
-    return sum(os.path.getsize(source.path) for source in sources if not is_uri(source.path))
-
-
-def estimated_lines(sources: Iterable[Source]) -> int:
-    """About how many lines all local files hold, to judge by two pieces of each; URIs count as 0."""
-    num_lines = 0
-    for source in sources:
-        if not is_uri(source.path):
-            samples = list(_reading(source.name, _samples(source.path)))
-            sampled_lines, sampled_bytes = map(sum, zip(*samples))
-            num_lines += os.path.getsize(source.path) * max(sampled_lines, 1) // max(sampled_bytes, 1)
-    return num_lines
-
-
-def _samples(path: str) -> Iterator[tuple[int, int]]:
-    """Of a piece at the start and one in the middle, or of the start of a packed file: lines, and bytes of the file."""
-    _, packing = split_endings(path)
-    with open(path, "rb") as file:
-        if packing:
-            with OPENERS[packing](file) as unpacked:
-                yield _count_lines(unpacked.read(CHUNK_BYTES)), file.tell()
-            return
-        middle = os.path.getsize(path) // 2
-        for start in (0, middle) if middle > CHUNK_BYTES else (0,):
-            file.seek(start)
-            piece = file.read(CHUNK_BYTES)
-            yield _count_lines(piece), len(piece)
-
-
-def _count_lines(piece: bytes) -> int:
-    return max(piece.count(b"\n"), piece.count(b"\r"))
+    return [_open(item, settings, tmp_dir, stdin) for item in find_inputs(inputs, settings, find_remote)]
 
 
 def escape_bytes(content: bytes) -> bytes:
@@ -123,10 +95,10 @@ def escape_bytes(content: bytes) -> bytes:
 def _open(item: Found, settings: Settings, tmp_dir: Path, stdin: BinaryIO | None) -> Source:
     name = shown(item.name)
     if item.path == STANDARD_INPUT:
-        chunks = _reading("standard input", _chunks(stdin or sys.stdin.buffer))
+        chunks = reading("standard input", _chunks(stdin or sys.stdin.buffer))
         return Source(name, _save(chunks, tmp_dir))
-    if is_uri(item.path):
-        return Source(name, item.path)
+    if item.remote_bytes is not None:
+        return Source(name, item.path, remote_bytes=item.remote_bytes)
     if item.texts:
         names = tuple(shown(text_name) for text_name, _ in item.files())
         return Source(name, _save(_text_lines(item, settings), tmp_dir), documents=names)
@@ -138,12 +110,12 @@ def _open_file(name: str, path: str, settings: Settings, tmp_dir: Path) -> Sourc
     if not os.path.isfile(path):
         # A pipe: it can be read once, and jobs read their input more than once.
         known_ending = ending + packing if ending in TABLES else packing
-        path = _save(_reading(name, _unpacked(path, "")), tmp_dir, known_ending)
+        path = _save(reading(name, _unpacked(path, "")), tmp_dir, known_ending)
     if ending in TABLES:
         return Source(name, _save_table(name, path, settings, tmp_dir), is_table=True)
     if packing == ".zst":
-        return Source(name, _save(_reading(name, _unpacked(path, packing)), tmp_dir))
-    with closing(_reading(name, _unpacked(path, ""))) as chunks:
+        return Source(name, _save(reading(name, _unpacked(path, packing)), tmp_dir))
+    with closing(reading(name, _unpacked(path, ""))) as chunks:
         next(chunks, b"")
     return Source(name, _plain_path(path, packing, tmp_dir))
 
@@ -151,11 +123,11 @@ def _open_file(name: str, path: str, settings: Settings, tmp_dir: Path) -> Sourc
 def _save_table(name: str, path: str, settings: Settings, tmp_dir: Path) -> str:
     ending, packing = split_endings(path)
     if packing:
-        unpacked = _save(_reading(name, _unpacked(path, packing)), tmp_dir, ending)
+        unpacked = _save(reading(name, _unpacked(path, packing)), tmp_dir, ending)
         lines = _save_table(name, unpacked, settings, tmp_dir)
         os.unlink(unpacked)
         return lines
-    with closing(_reading(name, TABLES[ending](path, name, settings))) as chunks:
+    with closing(reading(name, TABLES[ending](path, name, settings))) as chunks:
         return _save(chunks, tmp_dir)
 
 
@@ -166,7 +138,7 @@ def _text_lines(folder: Found, settings: Settings) -> Iterator[bytes]:
         if settings.id_field is not None:
             yield b'%s: "%s", ' % (json.dumps(settings.id_field).encode(), escape_bytes(os.fsencode(doc_id)))
         yield b'%s: "' % json.dumps(settings.text_field).encode()
-        yield from map(escape_bytes, _reading(shown(name), _without_bom(path)))
+        yield from map(escape_bytes, reading(shown(name), _without_bom(path)))
         yield b'"}\n'
 
 
@@ -211,7 +183,7 @@ def _chunks(stream: BinaryIO, size: int = CHUNK_BYTES) -> Iterator[bytes]:
     return iter(partial(stream.read, size), b"")
 
 
-def _reading(name: str, chunks: Iterable[Item]) -> Generator[Item, None, None]:
+def reading(name: str, chunks: Iterable[Item]) -> Generator[Item, None, None]:
     """The same chunks; what goes wrong while they are read names the input."""
     try:
         yield from chunks

@@ -149,9 +149,18 @@ CASES = [
     refused("stop words are missing", "missing.txt", "--stop-words", "missing.txt"),
     refused("folder for temporary files is missing", "missing", "--tmp", "missing"),
     refused("configuration is missing", "missing.conf", "--conf", "missing.conf"),
-    refused("output is an address", "s3:/bucket/x is an address; --out names a local folder", "--out", "s3://bucket/x"),
+    refused("output is an address", "s3://bucket/x is an address", "--out", "s3://bucket/x"),
+    refused("output is nearly an address", "s3:/bucket/x looks like an address", "--out", "s3:/bucket/x"),
+    refused("output is no folder", "is not the address of a folder", "--out", "hdfs:///", "-r", "hadoop"),
+    refused("output is a pattern", "is not the address of a folder", "--out", "hdfs:///x/*", "-r", "hadoop"),
+    refused("truth with an address", "--truth compares pairs in a local folder", "--out", "hdfs:///x", "-r", "hadoop",
+            "--truth", "in.jsonl"),
+    refused("address that the engine cannot read", "-r emr cannot reach hdfs:///x", "--out", "hdfs:///x", "-r", "emr",
+            "--conf", "emr.conf", files={"emr.conf": b"runners: {emr: {cloud_tmp_dir: 's3://bucket/tmp/'}}"}),
+    refused("no hadoop here", "cannot run /no/hadoop", "--out", "hdfs:///x", "-r", "hadoop", "--conf", "hadoop.conf",
+            files={"hadoop.conf": b"runners: {hadoop: {hadoop_bin: /no/hadoop}}"}),
     refused("truth with links", "--truth compares pairs", "--links", "--truth", "in.jsonl"),
-    refused("address with -r inline", "-r inline reads local files only", "hdfs://host/x.jsonl", "-r", "inline"),
+    refused("address with -r inline", "hdfs://host/x.jsonl is an address", "hdfs://host/x.jsonl", "-r", "inline"),
 ]
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs.errors import InputError
-from jobs.input_files import Found, find_inputs
+from jobs.errors import InputError, RemoteError
+from jobs.input_files import Found, RemoteFile, find_inputs
 from lsh_core.settings import Settings
 
 
@@ -23,6 +23,11 @@ def fill(folder: Path, *names: str) -> None:
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("x")
+
+
+def one_file(uri: str) -> list[RemoteFile]:
+    """What an engine would find at an address that names a file."""
+    return [RemoteFile(uri, 7)]
 
 
 def found_paths(*inputs: str) -> list[str]:
@@ -76,20 +81,28 @@ def test_the_same_file_twice_is_refused(here: Path, inputs: list[str]) -> None:
     if "link.jsonl" in inputs:
         (here / "link.jsonl").symlink_to("a.jsonl")
     with pytest.raises(InputError, match=r"named twice|same file"):
-        find_inputs(inputs, Settings())
+        find_inputs(inputs, Settings(), one_file)
 
 
 @pytest.mark.parametrize("uri", [
     "hdfs:///corpus", "hdfs://host/a/*.jsonl", "s3://bucket/a.jsonl.gz", "S3A://bucket/a.bz2", "gs://b/a.txt",
 ])  # fmt: skip
-def test_uris_pass_as_they_are(uri: str) -> None:
-    assert find_inputs([uri], Settings()) == [Found(uri, uri)]
+def test_an_address_becomes_the_files_that_an_engine_finds(uri: str) -> None:
+    files = [RemoteFile(f"{uri}/part-0", 3), RemoteFile(f"{uri}/part-1", 0)]
+    assert find_inputs([uri], Settings(), lambda _: files) == [
+        Found(file.uri, file.uri, remote_bytes=file.num_bytes) for file in files]
+
+
+def test_an_address_is_refused_where_no_engine_reads() -> None:
+    with pytest.raises(RemoteError, match="hdfs:///x is an address"):
+        find_inputs(["hdfs:///x"], Settings())
 
 
 @pytest.mark.parametrize("ending", [".csv", ".CSV", ".csv.gz", ".parquet", ".zst", ".jsonl.zst"])
-def test_uris_that_the_driver_would_convert_are_refused(ending: str) -> None:
+@pytest.mark.parametrize("given", ["s3://bucket/corpus{}", "s3://bucket/*"])
+def test_remote_files_that_the_driver_would_convert_are_refused(given: str, ending: str) -> None:
     with pytest.raises(InputError, match="local paths only") as caught:
-        find_inputs(["s3://bucket/corpus" + ending], Settings())
+        find_inputs([given.format(ending)], Settings(), lambda _: [RemoteFile("s3://bucket/corpus" + ending, 1)])
     assert "s3://bucket/corpus" + ending in str(caught.value)
 
 
@@ -137,4 +150,4 @@ def test_what_becomes_json_lines_needs_that_format(here: Path, given: str, forma
 
 def test_lines_may_be_of_any_format(here: Path) -> None:
     fill(here, "a.tsv", "a.txt.zst", "folder/b.tsv")
-    assert len(find_inputs(["-", "a.tsv", "a.txt.zst", "folder", "s3://b/x"], Settings(format="tsv"))) == 5
+    assert len(find_inputs(["-", "a.tsv", "a.txt.zst", "folder", "s3://b/x"], Settings(format="tsv"), one_file)) == 5

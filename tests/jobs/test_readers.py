@@ -19,7 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.errors import InputError, MissingExtra, OutputError
-from jobs.readers import Source, escape_bytes, estimated_lines, open_inputs, total_bytes
+from jobs.input_files import RemoteFile
+from jobs.readers import Source, escape_bytes, open_inputs
 from lsh_core.document import parse_line
 from lsh_core.errors import BadUtf8
 from lsh_core.settings import Settings
@@ -77,13 +78,12 @@ def test_a_pipe_is_copied(tmp_path: Path, tmp_dir: Path) -> None:
     assert lines_of(source) == [b'{"id": "1", "text": "a"}']
 
 
-def test_uris_pass_and_have_no_size(tmp_path: Path, tmp_dir: Path) -> None:
+def test_files_at_addresses_have_the_size_that_was_told(tmp_path: Path, tmp_dir: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(b"12345")
     sources = open_inputs(["s3://bucket/x.gz", str(tmp_path / "a.jsonl"), "-"], Settings(), tmp_dir,
-                          io.BytesIO(b"678"))
-    assert sources[0] == Source("s3://bucket/x.gz", "s3://bucket/x.gz")
-    assert total_bytes(sources) == 8
-    assert total_bytes([]) == 0
+                          io.BytesIO(b"678"), lambda uri: [RemoteFile(uri, 10**12)])
+    assert sources[0] == Source("s3://bucket/x.gz", "s3://bucket/x.gz", remote_bytes=10**12)
+    assert [source.num_bytes for source in sources] == [10**12, 5, 3]
 
 
 @pytest.mark.parametrize(("name", "packing"), [
@@ -245,25 +245,5 @@ def test_memory_does_not_grow_with_the_input(tmp_path: Path, tmp_dir: Path, kind
         peak_bytes = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert total_bytes([source]) >= num_bytes
+    assert source.num_bytes >= num_bytes
     assert peak_bytes < num_bytes
-
-
-def test_lines_are_estimated_by_the_first_ones(tmp_path: Path) -> None:
-    lines = b"".join(b"line %06d of a file\n" % number for number in range(100_000))
-    paths = [str(tmp_path / name) for name in ("a.jsonl", "b.jsonl.gz", "empty", "one")]
-    for path, content in zip(paths, (lines, gzip.compress(lines), b"", b"a line without an end")):
-        Path(path).write_bytes(content)
-    plain, packed, empty, one = ([Source(path, path)] for path in paths)
-    assert 99_000 < estimated_lines(plain) < 101_000
-    assert 50_000 < estimated_lines(packed) < 200_000
-    assert (estimated_lines(empty), estimated_lines(one), estimated_lines([Source("x", "hdfs:///x")])) == (0, 1, 0)
-    assert estimated_lines([*plain, *one]) == estimated_lines(plain) + 1
-
-
-def test_lines_that_end_at_cr_and_a_long_first_line_are_estimated_too(tmp_path: Path) -> None:
-    path = str(tmp_path / "lines")
-    for content in (b"line of a file\r" * 100_000, b"x" * 3_000_000 + b"\n" + b"line of a file\n" * 900_000):
-        Path(path).write_bytes(content)
-        num_lines = content.count(content[-1:])
-        assert num_lines / 3 < estimated_lines([Source(path, path)]) < 3 * num_lines

@@ -53,11 +53,12 @@ def test_lines_of_tables_texts_and_unknown_files_have_their_own_places(tmp_path:
     for name in ("table", "texts", "-"):
         (tmp_path / name).touch()
     sources = [Source("corpus.csv", str(tmp_path / "table"), is_table=True), Source("-", str(tmp_path / "-")),
-               Source("texts", str(tmp_path / "texts"), documents=("texts/a.txt", "texts/b.txt"))]
+               Source("texts", str(tmp_path / "texts"), documents=("texts/a.txt", "texts/b.txt")),
+               Source("s3://b/x", "s3://b/x", remote_bytes=900)]
     lines = [record(f"{tmp_path}/texts", 0, 2), record(f"{tmp_path}/-", 0, 7), record(f"{tmp_path}/table", 0, 3),
-             record("hdfs:///corpus/part-1", 500, 3)]
+             record("hdfs:///corpus/part-1", 500, 3), record("s3://b/x", 500, 3)]
     assert places(lines, sources, tmp_path) == [
-        "corpus.csv, row 3", "standard input:7", "texts/b.txt", "hdfs:///corpus/part-1"]
+        "corpus.csv, row 3", "standard input:7", "texts/b.txt", "s3://b/x", "hdfs:///corpus/part-1"]
 
 
 def test_what_was_uploaded_has_the_name_that_the_user_gave(tmp_path: Path) -> None:

@@ -1,0 +1,140 @@
+"""Files that Hadoop's client reaches, hdfs:// above all: listed with their sizes, sampled, and written as a whole."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, Optional
+
+from jobs.errors import OutputError, RemoteError
+from jobs.input_files import RemoteFile
+
+CHECK_SETTINGS = {
+    "ipc.client.connect.timeout": 5000,
+    "ipc.client.connect.max.retries": 2,
+    "ipc.client.connect.max.retries.on.timeouts": 1,
+    "ipc.client.rpc-timeout.ms": 30000,
+    "dfs.client.failover.max.attempts": 4,
+}
+"""A NameNode that does not answer is told of in seconds; by default the client tries for a quarter of an hour."""
+
+CHECK = [argument for name, value in CHECK_SETTINGS.items() for argument in ("-D", f"{name}={value}")]
+
+# -rw-r--r--   1 owner group   3276 2010-01-13 14:00 hdfs:///folder/a file
+LISTED_FILE = re.compile(r"-\S+ .* (\d+) \d{4}-\d\d-\d\d \d\d:\d\d (.+)")
+COMPLAINT = re.compile(r"^-?[a-zA-Z]+: (?:Fatal internal error\n)?(.*)", re.MULTILINE)
+LOG_LINE = re.compile(r"\d{4}-\d\d-\d\d |\d\d/\d\d/\d\d |\s+at |\t")
+
+
+class HadoopFiles:
+    """Files by way of ``hadoop fs``, a process a call."""
+
+    def __init__(self, file_system: Any) -> None:
+        """The argument is mrjob's ``HadoopFilesystem``, which knows where the program is."""
+        self.file_system = file_system
+
+    def find(self, pattern: str) -> list[RemoteFile]:
+        """All files that match, and those below folders that match; none if nothing does."""
+        listed = self._list(pattern, "-R")
+        return [] if listed is None else parse_listing(listed)
+
+    def start_of(self, uri: str, num_bytes: int) -> bytes:
+        """The first bytes of a file."""
+        with self._process("-cat", uri) as process:
+            assert process.stdout is not None and process.stderr is not None
+            start: bytes = process.stdout.read(num_bytes)
+            if len(start) == num_bytes:
+                process.kill()
+            else:
+                _check_end(process, f"cannot read {uri}", process.stderr.read())
+        return start
+
+    def check_output(self, uri: str) -> bool:
+        """Refuse a file, and a folder that holds something; whether there is an empty one."""
+        listed = self._list(uri)
+        if listed:
+            raise OutputError(f"{uri} is there already and is not empty; name another folder with --out, or remove it")
+        return listed is not None
+
+    @contextmanager
+    def complete_folder(self, uri: str, results: Path) -> Iterator[None]:
+        """If nothing goes wrong inside, the files of a local folder are uploaded and take their name in one rename."""
+        parent, _, name = uri.rpartition("/")
+        partial = f"{parent}/.{name}.partial-{token_hex(4)}"
+        self._run(f"cannot write to {uri}", *CHECK, "-mkdir", "-p", partial)
+        try:
+            yield
+            # By relative names: Hadoop's client takes a path for a URI, which has no spaces.
+            self._run(f"cannot write to {uri}", "-put", *sorted(os.listdir(results)), partial, cwd=results)
+            # Another run may have written there meanwhile. Into a folder the client would move, not onto it.
+            if self.check_output(uri):
+                self._run(f"cannot write to {uri}", "-rmdir", uri)
+            self._run(f"cannot write to {uri}", "-mv", partial, uri)
+        except BaseException:
+            with suppress(RemoteError):
+                self._run(f"cannot remove {partial}", "-rm", "-r", "-f", "-skipTrash", partial)
+            raise
+
+    def _list(self, pattern: str, *options: str) -> Optional[str]:
+        """What ``ls`` tells; None if there is nothing of that name."""
+        try:
+            return self._run(f"cannot reach {pattern}", *CHECK, "-ls", *options, pattern)
+        except RemoteError as error:
+            if str(error).endswith("No such file or directory"):
+                return None
+            raise
+
+    def _run(self, trouble: str, *arguments: str, cwd: Optional[Path] = None) -> str:
+        """What the client says, run to its end."""
+        with self._process(*arguments, cwd=cwd) as process:
+            try:
+                said, complaints = process.communicate()
+            except BaseException:
+                process.kill()
+                raise
+            _check_end(process, trouble, complaints)
+        return said.decode(errors="surrogateescape")
+
+    def _process(self, *arguments: str, cwd: Optional[Path] = None) -> subprocess.Popen[bytes]:
+        command = [*self.file_system.get_hadoop_bin(), "fs", *arguments]
+        try:
+            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                    cwd=cwd)
+        except OSError as error:
+            raise RemoteError(f"cannot run {command[0]}: {error.strerror}; hadoop_bin in the file of --conf names "
+                              "Hadoop's program") from error
+
+
+def _check_end(process: subprocess.Popen[bytes], trouble: str, said: bytes) -> None:
+    """Refuse to go on where the client failed; what it complains of becomes the end of the message."""
+    if code := process.wait():
+        why = complaint(said.decode(errors="replace")) or f"hadoop ended with code {code}"
+        raise RemoteError(f"{trouble}: {why}")
+
+
+def parse_listing(listed: str) -> list[RemoteFile]:
+    """The files of what ``hadoop fs -ls`` tells; folders are left out.
+
+    >>> parse_listing("-rw-r--r--   1 me us         10 2026-01-02 15:19 hdfs:///a b.jsonl")
+    [RemoteFile(uri='hdfs:///a b.jsonl', num_bytes=10)]
+    """
+    found = map(LISTED_FILE.fullmatch, listed.splitlines())
+    return [RemoteFile(match[2], int(match[1])) for match in found if match]
+
+
+def complaint(said: str) -> str:
+    r"""What the client complains of, among all that it says.
+
+    >>> complaint("2026-01-02 WARN x: y\nls: Call failed: refused; For more details see:  http://x\nUsage: ...")
+    'Call failed: refused'
+    """
+    found = COMPLAINT.search(said)
+    if found:
+        return found[1].partition("; For more details")[0].strip()
+    lines = [line for line in said.splitlines() if line.strip() and not LOG_LINE.match(line)]
+    return lines[-1].strip() if lines else ""

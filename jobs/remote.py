@@ -1,0 +1,133 @@
+"""Inputs and results at addresses: which files an input stands for, and results that are complete or absent."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from itertools import count
+from pathlib import Path
+from typing import Any, BinaryIO, Optional, Union
+
+from jobs.errors import InputError, OutputError, RemoteError
+from jobs.hadoop_files import HadoopFiles
+from jobs.input_files import RemoteFile, refuse_address, shown
+from jobs.job_runner import Run, default_conf
+from jobs.lean_mrjob import HERE, MRJob
+from jobs.outputs import check_output_folder, complete_folder
+from jobs.readers import Source
+from jobs.s3_files import S3Files, told
+from jobs.splits import copied_ranges, line_ranges
+
+PART_BYTES = 128 * 2**20
+FOLDER_URI = re.compile("[^:/]+://[^/]*(/[^/]+)+")
+S3_URI = re.compile("s3[an]?://", re.IGNORECASE)
+
+# Engines see patterns and lists in these.
+SPECIAL_CHARS = re.compile(r"[*?\[\]{}\\,]")
+
+MAX_COMMAND_CHARS = {"hadoop": 1_500_000, "emr": 1_500_000, "spark": 120_000}
+"""An engine is told of all files by one command; Spark even by one argument, of which Linux takes 128 KiB."""
+
+
+class Remote:
+    """What an engine can reach, by way of mrjob's file systems; nothing is asked before there is a need."""
+
+    def __init__(self, run: Run, tmp_dir: Path) -> None:
+        self.run, self.tmp_dir = run, tmp_dir
+
+    def find(self, pattern: str) -> list[RemoteFile]:
+        """The files that an address stands for, sorted; like engines, it does not see those that are hidden."""
+        files = sorted(file for file in self._files(pattern).find(pattern) if not is_hidden(file.uri, pattern))
+        if not files:
+            raise InputError(f"cannot read {shown(pattern)}: no such files, or hidden ones only")
+        for file in files:
+            if SPECIAL_CHARS.search(file.uri):
+                raise InputError(f"cannot read {shown(file.uri)}: engines take * ? [ ] {{ }} , and \\ in a name for a "
+                                 "pattern; give the file another one")
+        return files
+
+    def start_of(self, uri: str, num_bytes: int) -> bytes:
+        """The first bytes of a file."""
+        return self._files(uri).start_of(uri, num_bytes)
+
+    def check_output(self, out: Union[Path, str]) -> None:
+        """Refuse a folder that holds something, cannot be made, or cannot be reached."""
+        if isinstance(out, Path):
+            check_output_folder(out)
+            return
+        if SPECIAL_CHARS.search(out) or not FOLDER_URI.fullmatch(out):
+            raise OutputError(f"{shown(out)} is not the address of a folder, such as hdfs:///folder/results")
+        self._files(out).check_output(out)
+
+    @contextmanager
+    def complete_folder(self, out: Union[Path, str]) -> Iterator[Path]:
+        """A local folder to write into; if nothing goes wrong, its content is found at ``out`` in the end."""
+        if isinstance(out, Path):
+            with complete_folder(out) as folder:
+                yield folder
+            return
+        results = self.tmp_dir / "results"
+        results.mkdir()
+        with self._files(out).complete_folder(out, results):
+            yield results
+            cut_in_parts(results)
+
+    def _files(self, uri: str) -> Union[HadoopFiles, S3Files]:
+        if self.run.runner in HERE:
+            refuse_address(uri)
+        file_systems = vars(self._file_systems)
+        if "s3" in file_systems and S3_URI.match(uri):
+            return S3Files(file_systems["s3"])
+        if "hadoop" in file_systems and file_systems["hadoop"].can_handle_path(uri):
+            return HadoopFiles(file_systems["hadoop"])
+        raise RemoteError(f"-r {self.run.runner} cannot reach {shown(uri)}")
+
+    @cached_property
+    def _file_systems(self) -> Any:
+        runner = str(self.run.runner)
+        job = MRJob(["-r", runner, "--conf-path", str(self.run.conf or default_conf(runner)),
+                     "--local-tmp-dir", str(self.tmp_dir)])
+        if importlib.util.find_spec("boto3") is None:
+            if runner == "emr":
+                raise RemoteError("-r emr needs boto3: pip install boto3")
+            return job.make_runner().fs
+        # EMR's runner looks at the buckets when it is made.
+        with told(f"cannot use -r {runner}"):
+            return job.make_runner().fs
+
+
+def is_hidden(uri: str, pattern: str) -> bool:
+    """Whether a file, or a folder above it that the pattern does not name, has a name that engines leave out.
+
+    >>> is_hidden("hdfs:///_mine/a/_SUCCESS", "hdfs:///_mine/*"), is_hidden("hdfs:///_mine/a/b", "hdfs:///_mine/*")
+    (True, False)
+    """
+    named = SPECIAL_CHARS.split(pattern.rstrip("/"))[0].rpartition("/")[0]
+    return any(name.startswith(("_", ".")) for name in uri[len(named):].split("/"))
+
+
+def check_number_of_files(sources: Sequence[Source], runner: Optional[str]) -> None:
+    """Refuse more files than can be named in a command."""
+    num_chars = sum(len(os.fsencode(source.path)) + len(" -input ") for source in sources)
+    if runner not in HERE and num_chars > MAX_COMMAND_CHARS[runner]:
+        raise InputError(f"-r {runner} cannot be told of {len(sources):,} files at once: join them, or name fewer")
+
+
+def cut_in_parts(folder: Path, part_bytes: int = PART_BYTES) -> None:
+    """Each file of lines becomes a folder of parts, which in the order of their names are the file again."""
+    for path in sorted(folder.glob("*.jsonl")):
+        parts = path.with_suffix("")
+        parts.mkdir()
+        new_files = (_new_file(parts / f"part-{number:05}.jsonl") for number in count())
+        with open(path, "rb") as file:
+            for _ in copied_ranges(file, line_ranges(file, part_bytes), new_files):
+                pass
+        path.unlink()
+
+
+def _new_file(path: Path) -> BinaryIO:
+    return open(path, "wb")

@@ -1,0 +1,111 @@
+"""What is seen at addresses, and results cut in parts; tests/engines/test_remote.py has real file systems."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs.errors import InputError
+from jobs.hadoop_files import complaint, parse_listing
+from jobs.input_files import RemoteFile
+from jobs.readers import Source
+from jobs.remote import check_number_of_files, cut_in_parts, is_hidden
+from jobs.s3_files import matches
+from tests.helpers import tree
+
+LISTING = """\
+Found 4 items
+drwxr-xr-x   - me supergroup          0 2026-11-18 15:18 hdfs:///corpus/sub
+-rw-r--r--   3 me supergroup         10 2026-11-18 15:19 hdfs:///corpus/sub/b.jsonl
+-rw-r--r--+  1 me domain users  123456789012 2026-11-18 15:19 hdfs:///corpus/12 2026-11-18 15:19 x
+-rw-rw-rw-   1          0 2026-11-18 15:19 s3://bucket/part-00000
+"""
+
+USAGE = """\
+2026-11-18 15:19:12,501 WARN fs.FileSystem: Failed to initialize filesystem hdfs://nohost:9/x
+-ls: java.net.UnknownHostException: nohost
+Usage: hadoop fs [generic options]
+\t[-appendToFile [-n] <localsrc> ... <dst>]
+"""
+
+FATAL = """\
+-ls: Fatal internal error
+java.lang.RuntimeException: Class org.apache.hadoop.fs.s3a.S3AFileSystem not found
+\tat org.apache.hadoop.conf.Configuration.getClass(Configuration.java:2737)
+"""
+
+
+def test_a_listing_is_read_with_sizes_and_without_folders() -> None:
+    assert parse_listing("") == []
+    assert parse_listing(LISTING) == [
+        RemoteFile("hdfs:///corpus/sub/b.jsonl", 10),
+        RemoteFile("hdfs:///corpus/12 2026-11-18 15:19 x", 123456789012),
+        RemoteFile("s3://bucket/part-00000", 0),
+    ]
+
+
+@pytest.mark.parametrize(("said", "found"), [
+    ("", ""),
+    ("2026-11-18 15:19:12,501 WARN x: y\nls: `hdfs:///none': No such file or directory\n",
+     "`hdfs:///none': No such file or directory"),
+    (USAGE, "java.net.UnknownHostException: nohost"),
+    (FATAL, "java.lang.RuntimeException: Class org.apache.hadoop.fs.s3a.S3AFileSystem not found"),
+    ("26/11/18 15:19:12 WARN x: y\nJAVA_HOME is not set\n", "JAVA_HOME is not set"),
+])  # fmt: skip
+def test_the_complaint_is_found_in_what_the_client_says(said: str, found: str) -> None:
+    assert complaint(said) == found
+
+
+@pytest.mark.parametrize(("pattern", "uri", "is_left_out"), [
+    ("hdfs:///corpus", "hdfs:///corpus/a.jsonl", False),
+    ("hdfs:///corpus/", "hdfs:///corpus/_SUCCESS", True),
+    ("hdfs:///corpus", "hdfs:///corpus/_logs/a.jsonl", True),
+    ("hdfs:///corpus/*", "hdfs:///corpus/.a.jsonl.crc", True),
+    ("hdfs:///_corpus/*.jsonl", "hdfs:///_corpus/a.jsonl", False),
+    ("hdfs:///_corpus/_a.jsonl", "hdfs:///_corpus/_a.jsonl", True),
+])  # fmt: skip
+def test_hidden_files_are_left_out(pattern: str, uri: str, is_left_out: bool) -> None:
+    assert is_hidden(uri, pattern) == is_left_out
+
+
+@pytest.mark.parametrize(("pattern", "key", "is_match"), [
+    ("corpus", "corpus", True),
+    ("corpus", "corpus/deep/a.jsonl", True),
+    ("corpus/", "corpus/a.jsonl", True),
+    ("corpus", "corpus2/a.jsonl", False),
+    ("corpus", "corpus/", False),
+    ("corpus/*.jsonl", "corpus/deep/a.jsonl", False),
+    ("corpus/*/*.jsonl", "corpus/deep/a.jsonl", True),
+    ("corpus/part-0000[12]", "corpus/part-00003", False),
+    ("Corpus", "corpus", False),
+])  # fmt: skip
+def test_patterns_match_keys_folder_by_folder(pattern: str, key: str, is_match: bool) -> None:
+    assert matches(pattern, key) == is_match
+
+
+def test_more_files_than_a_command_can_name_are_refused() -> None:
+    sources = [Source(uri, uri, remote_bytes=1) for uri in (f"hdfs:///a/folder/part-{i:05}" for i in range(5000))]
+    check_number_of_files(sources, "hadoop")
+    check_number_of_files(sources, None)
+    with pytest.raises(InputError, match="-r spark cannot be told of 5,000 files"):
+        check_number_of_files(sources, "spark")
+
+
+@given(st.lists(st.binary(max_size=20).map(lambda line: line.replace(b"\n", b"") + b"\n")), st.integers(1, 60))
+def test_parts_together_are_the_file_and_hold_whole_lines(lines: list[bytes], part_bytes: int) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "pairs.jsonl").write_bytes(b"".join(lines))
+        (folder / "run.json").write_text("{}")
+        cut_in_parts(folder, part_bytes)
+        parts = sorted((folder / "pairs").iterdir())
+        contents = [part.read_bytes() for part in parts]
+        assert b"".join(contents) == b"".join(lines)
+        assert [part.name for part in parts] == [f"part-{i:05}.jsonl" for i in range(len(parts))]
+        assert all(content.endswith(b"\n") and len(content) < part_bytes + 21 for content in contents if lines)
+        assert len(parts) >= sum(map(len, lines)) / (part_bytes + 21)
+        assert [found for found in tree(folder) if "/" not in found] == ["pairs", "run.json"]
