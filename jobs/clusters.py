@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Callable, NamedTuple
@@ -10,9 +10,9 @@ from typing import Callable, NamedTuple
 import numpy as np
 
 from jobs.edges import decode_edge, decode_id, read_edges
-from jobs.outputs import sorted_lines
+from jobs.outputs import write_sorted
 from jobs.run_report import StepReport
-from lsh_core.clustering import components
+from lsh_core.clustering import Edges, components
 from lsh_core.ragged import run_starts
 
 MEMORY_LINKS = 2_000_000
@@ -32,33 +32,48 @@ RunRound = Callable[[Path, Path], StepReport]
 
 def clusters_of_links(
     links: Path, run_round: RunRound, tmp_dir: Path, memory_links: int = MEMORY_LINKS
-) -> Iterator[Cluster]:
-    """The clusters of a file of links or pairs, in the order of their smallest ids; both ways give the same."""
+) -> Iterable[Cluster]:
+    """The clusters of a file of links or pairs, in the order of their smallest ids; both ways give the same.
+
+    They can be gone through more than once.
+    """
+    if has_more_lines(links, memory_links):
+        stars = tmp_dir / "stars"
+        write_sorted(find_stars(links, run_round, tmp_dir), stars, tmp_dir)
+        return StarClusters(stars)
     with open(links, "rb") as file:
-        num_links = sum(1 for _ in islice(file, memory_links + 1))
-    return _in_memory(links) if num_links <= memory_links else _by_rounds(links, run_round, tmp_dir)
+        return list(_clusters_in_memory(*read_edges(file)))
 
 
-def _in_memory(links: Path) -> Iterator[Cluster]:
-    with open(links, "rb") as file:
-        ids, edges = read_edges(file)
+def has_more_lines(path: Path, num_lines: int) -> bool:
+    """Whether a file has more lines than this; no more of it is read than needed."""
+    with open(path, "rb") as file:
+        return sum(1 for _ in islice(file, num_lines + 1)) > num_lines
+
+
+def _clusters_in_memory(ids: list[str], edges: Edges) -> Iterator[Cluster]:
     roots = components(len(ids), edges.a, edges.b)
     nodes = np.argsort(roots, kind="stable")
     edges = edges.where(np.argsort(roots[edges.a], kind="stable"))
     node_starts, edge_starts = run_starts(roots[nodes]).tolist(), run_starts(roots[edges.a]).tolist()
     names = [ids[node] for node in nodes.tolist()]
     ends = [[ids[node] for node in column.tolist()] for column in edges[:2]]
-    pairs = list(zip(*ends, edges.similarities.tolist()))
-    for first, end, first_edge, end_edge in zip(node_starts, [*node_starts[1:], len(names)],
-                                                edge_starts, [*edge_starts[1:], len(pairs)]):
-        yield Cluster(names[first:end], pairs[first_edge:end_edge])
+    links = list(zip(*ends, edges.similarities.tolist()))
+    for first, end, first_link, end_link in zip(node_starts, [*node_starts[1:], len(names)],
+                                                edge_starts, [*edge_starts[1:], len(links)]):
+        yield Cluster(names[first:end], links[first_link:end_link])
 
 
-def _by_rounds(links: Path, run_round: RunRound, tmp_dir: Path) -> Iterator[Cluster]:
-    """Only one cluster at a time is in memory."""
-    with sorted_lines(find_stars(links, run_round, tmp_dir), tmp_dir) as lines:
-        for name, edges in groupby((decode_edge(line[:-1]) for line in lines), key=lambda edge: edge[0]):
-            yield Cluster([decode_id(name), *(decode_id(larger) for _, larger in edges)], [])
+class StarClusters:
+    """Clusters of a sorted file of edges from each id to the smallest of its cluster; one at a time is in memory."""
+
+    def __init__(self, stars: Path) -> None:
+        self._stars = stars
+
+    def __iter__(self) -> Iterator[Cluster]:
+        with open(self._stars, "rb") as lines:
+            for name, edges in groupby((decode_edge(line[:-1]) for line in lines), key=lambda edge: edge[0]):
+                yield Cluster([decode_id(name), *(decode_id(larger) for _, larger in edges)], [])
 
 
 def find_stars(links: Path, run_round: RunRound, tmp_dir: Path) -> Path:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from jobs.base import BatchMapJob, Record, input_split, names_of
 from jobs.gate_file import UniqueIds, read_gate
@@ -14,7 +15,6 @@ from jobs.kept_lines import Place
 from jobs.members import NOBODY, read_members
 from lsh_core.document import BOM
 from lsh_core.hashing import Hashes, digests64
-from lsh_core.ragged import Ints
 from lsh_core.selection import GateTable
 
 
@@ -92,5 +92,5 @@ class CompanyJob(BatchMapJob):
         return list(range(len(digests)))
 
 
-def _is_in(ascending: Hashes, digests: Hashes) -> Ints:
+def _is_in(ascending: Hashes, digests: Hashes) -> npt.NDArray[np.bool_]:
     return np.searchsorted(ascending, digests, "right") > np.searchsorted(ascending, digests)

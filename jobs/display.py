@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 from rich.console import Console
 from rich.markup import escape
@@ -94,6 +94,8 @@ def summary_table(report: RunReport) -> Table:
         table.add_row("pairs", f"{report.num_pairs:,}")
     else:
         table.add_row("links", f"{report.num_links:,}")
+    if report.cleaning is not None:
+        _add_cleaning(table, report.cleaning, report.settings.threshold)
     table.add_row("bands × rows", f"{bands} × {rows}: finds at least {report.settings.recall_promised:.1%} of the "
                                   f"pairs at similarity {report.settings.threshold:g}")
     table.add_row("shuffled", f"{report.shuffle_bytes:,} bytes, {_ratio(report.shuffle_bytes, report.num_bytes)} "
@@ -102,6 +104,15 @@ def summary_table(report: RunReport) -> Table:
         table.add_row(f"step {step.name}", f"{step.seconds:.1f} s")
     table.add_row("in all", f"{report.seconds:.1f} s with -r {report.engine}")
     return table
+
+
+def _add_cleaning(table: Table, cleaning: Mapping[str, Any], threshold: float) -> None:
+    table.add_row("clusters", f"{cleaning['clusters']:,}, of which one document each is kept")
+    table.add_row("kept", f"{cleaning['kept']:,} lines")
+    table.add_row("removed", f"{cleaning['removed']:,} lines")
+    if cleaning["chained"]:
+        table.add_row("", f"{cleaning['chained']:,} of them are below {threshold:g} to their keeper, linked by others; "
+                          "--cluster keeper would keep them")
 
 
 def _ratio(part: int, whole: int) -> str:

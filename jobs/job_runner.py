@@ -99,7 +99,7 @@ class JobRunner:
             with open(output, "wb") as file:
                 for lines in _blocks_of_lines(runner.cat_output()):
                     file.writelines(_without_counts(lines, counts))
-        return StepReport(name, time.monotonic() - started, dict(counts))
+        return StepReport(name, time.monotonic() - started, dict(counts), inputs is None)
 
     def warn_of_space(self) -> None:
         """Before a large local run, compare the temporary space that it needs with what there is."""

@@ -32,6 +32,9 @@ class KeepPolicy(NamedTuple):
             return cls(kind, field or None)
         raise SettingsError(f"keep is {text!r}; it must be {ALLOWED}")
 
+    def __str__(self) -> str:
+        return self.kind if self.field is None else f"{self.kind}:{self.field}"
+
     @property
     def needs_texts(self) -> bool:
         """Whether documents have to be looked at, and not only their ids."""

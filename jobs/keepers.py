@@ -76,15 +76,22 @@ def members_of(clusters: Iterable[KeptCluster]) -> Members:
         is_keeper += [doc_id == keeper for doc_id in doc_ids]
         similarities += [known.get(doc_id, np.nan) for doc_id in doc_ids]
         if len(is_keeper) > MAX_MEMBERS:
-            raise LookalikeError(f"more than {MAX_MEMBERS:,} documents have near-duplicates: clean the corpus in parts, "
-                                 "each against those before it (--against)")
+            raise LookalikeError(f"more than {MAX_MEMBERS:,} documents have near-duplicates: clean the corpus in parts")
     num_parts = -(-np.array(sizes, np.int64) // PART_DOCS)
     return Members(
         np.concatenate([np.empty(0, "S16"), *digests]), np.repeat(np.arange(len(sizes)), sizes),
         np.repeat(num_parts, sizes), np.array(is_keeper, bool), np.array(similarities, np.float64)).in_order()
 
 
-KEEPERS = {"chain": chain_keepers, "keeper": greedy_keepers}
+class KeptClusters:
+    """Clusters with their keepers, which can be gone through more than once without all of them in memory."""
+
+    def __init__(self, kind: str, clusters: Iterable[Cluster], ranks: Mapping[str, Rank]) -> None:
+        self._choose = {"chain": chain_keepers, "keeper": greedy_keepers}[kind]
+        self._clusters, self._ranks = clusters, ranks
+
+    def __iter__(self) -> Iterator[KeptCluster]:
+        return self._choose(self._clusters, self._ranks)
 
 
 def check_policy(policy: KeepPolicy, line_format: str) -> None:

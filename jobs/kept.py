@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -38,18 +38,11 @@ def sortable_decisions(lines: Iterable[bytes], places: Places) -> Iterator[bytes
 class CorpusWriter:
     """Writes ``kept`` and ``removed.jsonl``."""
 
-    def __init__(self, kept: Path, removed: Path, places: Places, num_clusters: int, threshold: float) -> None:
-        self._kept, self._removed, self._places = open(kept, "wb"), open(removed, "wb"), places
+    def __init__(self, kept: BinaryIO, removed: BinaryIO, places: Places, num_clusters: int, threshold: float) -> None:
+        self._kept, self._removed, self._places = kept, removed, places
         self._threshold = threshold
         self._min_similarities = np.ones(num_clusters)
         self._num_kept = self._num_removed = self._num_chained = 0
-
-    def __enter__(self) -> CorpusWriter:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._kept.close()
-        self._removed.close()
 
     def write_all(self, rest: Iterable[bytes], decisions: Iterator[bytes]) -> Outcome:
         """Lines that nothing was asked about, each hole among them filled with the next decision; then all others."""

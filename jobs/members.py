@@ -46,7 +46,7 @@ class Members(NamedTuple):
     def in_order(self) -> Members:
         """The same, ready to look ids up."""
         order = np.argsort(self.digests)
-        return Members(*(column[order] for column in self))
+        return Members._make(column[order] for column in self)
 
 
 def write_members(file: BinaryIO, members: Members) -> None:
@@ -57,6 +57,6 @@ def read_members(path: str) -> Members:
     """The inverse of ``write_members``."""
     try:
         with np.load(path, allow_pickle=False) as columns:
-            return Members(*(columns[name] for name in columns.files))
+            return Members._make(columns[name] for name in columns.files)
     except (OSError, ValueError, TypeError, EOFError, zipfile.BadZipFile) as error:
         raise BadMembers(f"{path} is not a file of members: {error}") from error

@@ -1,7 +1,7 @@
 """What becomes of documents that have company: the keeper of a cluster stays, the others go, with the reason.
 
-Of a document that stands on several lines one line is kept, the smallest. Each cluster meets in one reducer, or, if it is
-large, in several, to each of which its keeper is sent.
+Of a document that stands on several lines one line is kept, the smallest. A cluster meets in one reducer, or, if
+it is large, in several, to each of which its keeper is sent.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
@@ -36,8 +37,29 @@ MANY_PAIRS_A_DOCUMENT = 100
 INPUT_CHANGED = "the input changed while it was read; nothing was written"
 
 
+@dataclass
+class CorpusRun:
+    """A run under way: its jobs, what is reported of it, and the folder that becomes its result."""
+
+    run: Run
+    jobs: JobRunner
+    report: RunReport
+    remote: Remote
+    folder: Path
+
+
 def find_pairs(run: Run, settings: Settings, display: Display) -> RunReport:
     """Write ``pairs.jsonl`` or ``links.jsonl``, ``rejected.jsonl`` if there is a need, and ``run.json``."""
+    with open_run(run, settings, display) as work:
+        gate = make_gate(work)
+        _warn_of_pairs(work)
+        write_pairs(work, gate)
+    return work.report
+
+
+@contextmanager
+def open_run(run: Run, settings: Settings, display: Display) -> Iterator[CorpusRun]:
+    """Check what the user named; afterwards write what all runs write, and let the result take its name."""
     started = time.monotonic()
     quiet_mrjob(run.verbose)
     _check_named_paths(run)
@@ -49,17 +71,13 @@ def find_pairs(run: Run, settings: Settings, display: Display) -> RunReport:
         with JobRunner(run, settings, sources, tmp_dir, display) as jobs, remote.complete_folder(run.out) as folder:
             report = RunReport(jobs.runner, run.command, settings, [source.name for source in sources], jobs.num_bytes)
             jobs.warn_of_space()
-            gate = _make_gate(jobs, report, remote)
-            _check_input(jobs, report, run, gate)
-            _warn_of_pairs(report, run, display)
-            _run_pairs(jobs, report, run, gate, folder)
+            yield CorpusRun(run, jobs, report, remote, folder)
             if report.counter("rejected"):
                 report.steps.append(_find_rejects(jobs, folder / "rejected.jsonl"))
             _check_same_input(report)
             _check_unique_ids(report)
             report.seconds = time.monotonic() - started
             report.write(folder / "run.json")
-    return report
 
 
 @contextmanager
@@ -79,13 +97,15 @@ def _check_named_paths(run: Run) -> None:
         raise InputError(f"{run.conf} is not a file; --conf names a mrjob configuration")
 
 
-def _make_gate(jobs: JobRunner, report: RunReport, remote: Remote) -> Path:
-    """Run the first pass and write its side file."""
+def make_gate(work: CorpusRun) -> Path:
+    """Run the first pass, write its side file, and judge the input by what was found."""
+    jobs = work.jobs
     lines, path = jobs.tmp_dir / "gate-lines", jobs.tmp_dir / "gate"
-    num_shards = num_gate_shards(estimated_lines(jobs.sources, remote.start_of), jobs.settings.banding[0])
-    report.steps.append(jobs.run(MRGate, "gate", lines, "--num-shards", str(num_shards)))
+    num_shards = num_gate_shards(estimated_lines(jobs.sources, work.remote.start_of), jobs.settings.banding[0])
+    work.report.steps.append(jobs.run(MRGate, "gate", lines, "--num-shards", str(num_shards)))
     with open(lines, "rb") as file:
         write_gate(path, file, jobs.settings)
+    _check_input(jobs, work.report, work.run, path)
     return path
 
 
@@ -122,10 +142,10 @@ def _check_input(jobs: JobRunner, report: RunReport, run: Run, gate: Path) -> No
         jobs.display.note(f"every line was rejected: are they really --format {jobs.settings.format}?")
 
 
-def _warn_of_pairs(report: RunReport, run: Run, display: Display) -> None:
-    possible, num_documents = report.counter("possible_pairs"), report.counter("documents")
-    if not run.links and possible > MANY_PAIRS_A_DOCUMENT * num_documents:
-        display.note(f"up to {possible:,} pairs of {num_documents:,} documents may be written; "
+def _warn_of_pairs(work: CorpusRun) -> None:
+    possible, num_documents = work.report.counter("possible_pairs"), work.report.counter("documents")
+    if not work.run.links and possible > MANY_PAIRS_A_DOCUMENT * num_documents:
+        work.jobs.display.note(f"up to {possible:,} pairs of {num_documents:,} documents may be written; "
                      "--links would write fewer lines than there are documents")
 
 
@@ -137,18 +157,20 @@ def _stop(records: Path, why: str) -> None:
     raise InputError(f"{first['place']}: {first['detail']} ({why})")
 
 
-def _run_pairs(jobs: JobRunner, report: RunReport, run: Run, gate: Path, folder: Path) -> None:
-    """Run the second pass; its pairs, or links, are sorted."""
+def write_pairs(work: CorpusRun, gate: Path) -> Path:
+    """Run the second pass; its pairs, or links, are sorted, in the file that is given back."""
+    jobs, run = work.jobs, work.run
     lines = jobs.tmp_dir / "pairs"
     args = ["--gate", str(gate), "--duplicate-ids", run.duplicate_ids, *(["--links"] if run.links else [])]
-    report.steps.append(jobs.run(MRPairs, "pairs", lines, *args))
-    if run.links:
-        joined = jobs.tmp_dir / "links"
-        with open(lines, "rb") as pieces, open(joined, "wb") as file:
-            file.writelines(line + b"\n" for line in join_forests(pieces))
-        report.num_links = write_sorted(joined, folder / "links.jsonl", jobs.tmp_dir)
-    else:
-        report.num_pairs = write_sorted(lines, folder / "pairs.jsonl", jobs.tmp_dir)
+    work.report.steps.append(jobs.run(MRPairs, "pairs", lines, *args))
+    if not run.links:
+        work.report.num_pairs = write_sorted(lines, work.folder / "pairs.jsonl", jobs.tmp_dir)
+        return work.folder / "pairs.jsonl"
+    joined = jobs.tmp_dir / "links"
+    with open(lines, "rb") as pieces, open(joined, "wb") as file:
+        file.writelines(line + b"\n" for line in join_forests(pieces))
+    work.report.num_links = write_sorted(joined, work.folder / "links.jsonl", jobs.tmp_dir)
+    return work.folder / "links.jsonl"
 
 
 def _check_same_unicode(report: RunReport) -> None:
@@ -161,7 +183,7 @@ def _check_same_unicode(report: RunReport) -> None:
 
 def _check_same_input(report: RunReport) -> None:
     _check_same_unicode(report)
-    sums = {(step.counters.get("lines"), step.counters.get("input_sum")) for step in report.steps}
+    sums = {(step.counters.get("lines"), step.counters.get("input_sum")) for step in report.steps if step.reads_input}
     if len(sums) > 1:
         raise JobFailed(INPUT_CHANGED)
 

@@ -1,4 +1,4 @@
-"""Where lines come from, as users know it: engines tell a file, where a piece of it starts, and the line in that piece."""
+"""Where lines come from, as users know it: engines tell a file, where a piece of it starts, and the line in it."""
 
 from __future__ import annotations
 

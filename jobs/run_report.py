@@ -18,6 +18,8 @@ class StepReport:
     name: str
     seconds: float
     counters: dict[str, int]
+    reads_input: bool = True
+    """Whether it read the run's input, and not the output of another step."""
 
     @property
     def shuffle_bytes(self) -> int:
@@ -41,6 +43,8 @@ class RunReport:
     steps: list[StepReport] = field(default_factory=list)
     num_pairs: Optional[int] = None
     num_links: Optional[int] = None
+    cleaning: Optional[dict[str, Any]] = None
+    """What became of the lines, where a corpus was cleaned."""
     seconds: float = 0.0
 
     def counter(self, name: str) -> int:
@@ -65,6 +69,7 @@ class RunReport:
             "rows": rows,
             "candidates": self.counter("candidates"),
             **({"pairs": self.num_pairs} if self.num_links is None else {"links": self.num_links}),
+            **({} if self.cleaning is None else {"cleaning": self.cleaning}),
             "recall_promised": self.settings.recall_promised,
             "shuffle_bytes": self.shuffle_bytes,
             "steps": [step.to_json() for step in self.steps],

@@ -100,4 +100,5 @@ def similarities_of_texts(
     if not pairs:
         return []
     rows_a, rows_b = np.array(pairs, np.int64).T
-    return similarities(shingle_sets(texts, settings), rows_a, rows_b).tolist()
+    found: list[float] = similarities(shingle_sets(texts, settings), rows_a, rows_b).tolist()
+    return found

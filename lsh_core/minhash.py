@@ -6,6 +6,7 @@ and Thorup (2017). In each round a shingle picks one function and a value for it
 earlier round beats a later one; functions that no shingle picked in ROUNDS rounds take the
 minimum of an ordinary hash over all shingles. So every function is a fixed total order of
 shingles: estimates are unbiased, and the signature of a union is the minimum of signatures.
+Where only equal texts are wanted, ``whole-text`` spares all of this: a digest is the signature.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lsh_core.hashing import HALF, Hashes, splitmix64
+from lsh_core.hashing import HALF, Hashes, digests64, splitmix64
 from lsh_core.normalize import normalize_texts
 from lsh_core.ragged import Ints, blocks, distinct, offsets_of, ranges, run_starts
 from lsh_core.settings import Settings
@@ -48,6 +49,8 @@ def signature(text: str, settings: Settings) -> Signatures:
 
 def signatures(texts: Sequence[bytes], settings: Settings) -> Signatures:
     """Signatures (n, bands * rows) of normalized texts; that of an empty text is EMPTY throughout."""
+    if settings.minhash == "whole-text":
+        return digests64(texts).astype("<u8").view("<u4").astype(np.uint32).reshape(-1, 2)
     bands, rows = settings.banding
     result = np.full((len(texts), bands * rows), EMPTY)
     family = sketch_block if settings.minhash == "sketch" else linear_block

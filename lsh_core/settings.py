@@ -13,7 +13,7 @@ from lsh_core.tuning import choose_bands, s_curve
 CHOICES: dict[str, tuple[Any, ...]] = {
     "format": ("jsonl", "tsv", "text", "shingled"),
     "shingle_bits": (64, 32),
-    "minhash": ("sketch", "linear"),
+    "minhash": ("sketch", "linear", "whole-text"),
     "unicode_form": ("NFC", "NFKC", "none"),
     "case": ("keep", "fold"),
     "punctuation": ("keep", "drop"),
@@ -21,6 +21,9 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 }
 
 MAX_FUNCTIONS = 2**16
+WHOLE_TEXT_BANDING = (1, 2)
+"""The two halves of a text's digest."""
+
 MAX_SHINGLE_SIZE = 2**16
 
 
@@ -47,7 +50,7 @@ class Settings:
     num_buckets: Optional[int] = _setting(None, "buckets of a band (default: 64-bit buckets)")
     shingle: str = _setting("char:9", "what documents are compared by: char:K or word:K")
     shingle_bits: int = _setting(64, "bits of a shingle's hash")
-    minhash: str = _setting("sketch", "family of minhash functions: one-pass sketch, or (a x + b) mod p")
+    minhash: str = _setting("sketch", "minhash functions: one-pass sketch, (a x + b) mod p, or whole texts, if equal")
     seed: int = _setting(1, "seed of the minhash functions")
     format: str = _setting("jsonl", "lines are: JSON; id TAB text; id SPACE text; id and integers")
     id_field: Optional[str] = _setting("id", "JSON field or column of the id")
@@ -79,6 +82,8 @@ class Settings:
     @property
     def banding(self) -> tuple[int, int]:
         """(bands, rows): as given, or chosen for the promised recall."""
+        if self.minhash == "whole-text":
+            return WHOLE_TEXT_BANDING
         if self.bands is not None and self.rows is not None:
             return self.bands, self.rows
         return choose_bands(self.threshold, self.recall, self.max_functions)
@@ -139,6 +144,8 @@ class Settings:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise SettingsError(f"{name} is {value}; it must be 1 or more")
+        if self.minhash == "whole-text" and (self.threshold < 1 or self.bands is not None):
+            raise SettingsError("minhash whole-text finds equal texts only: the threshold must be 1, without bands")
         if self.max_bucket_docs < 2:
             raise SettingsError(f"max_bucket_docs is {self.max_bucket_docs}; it must be 2 or more")
         if self.num_buckets is not None and self.num_buckets >= 2**64:

@@ -1,0 +1,128 @@
+"""From a corpus to the same without near-duplicates: pairs, clusters, a keeper of each, the lines that stay and go."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from jobs.clusters import MEMORY_LINKS, Cluster, clusters_of_links, has_more_lines
+from jobs.display import Display
+from jobs.errors import JobFailed, OutputError
+from jobs.job_runner import Run
+from jobs.keep_policy import KeepPolicy, Rank
+from jobs.keepers import KeptCluster, KeptClusters, check_policy, members_of, read_ranks
+from jobs.kept import KEPT_NAMES, CorpusWriter, Outcome, sortable_decisions, write_clusters
+from jobs.lean_mrjob import HERE
+from jobs.members import Members, write_members
+from jobs.mr_clusters import MRClusters
+from jobs.mr_keep import MRKeep
+from jobs.mr_ranks import MRRanks
+from jobs.mr_rest import MRRest
+from jobs.outputs import sorted_lines
+from jobs.pipeline import CorpusRun, make_gate, open_run, write_pairs
+from jobs.places import Places
+from jobs.run_report import RunReport, StepReport
+from lsh_core.settings import Settings
+
+MAX_PAIRS = MEMORY_LINKS
+"""Of more pairs than these --cluster keeper is refused: all of them are in memory then."""
+
+
+BY_ID = KeepPolicy("id")
+
+
+@dataclass(frozen=True)
+class Cleaning:
+    """What a cluster is, and which of its documents stays."""
+
+    cluster: str = "chain"
+    keep: KeepPolicy = BY_ID
+
+
+def dedup(run: Run, settings: Settings, cleaning: Cleaning, display: Display) -> RunReport:
+    """Write the corpus without near-duplicates, what was removed and why, the clusters, and ``run.json``."""
+    check_policy(cleaning.keep, settings.format)
+    with open_run(run, settings, display) as work:
+        gate = make_gate(work)
+        links = write_pairs(work, gate)
+        keeping = _Keeping(work, gate, cleaning)
+        clusters = keeping.keepers(links)
+        outcome = keeping.write_corpus(clusters)
+        num_clusters = write_clusters(work.folder / "clusters.jsonl", clusters, outcome)
+        work.report.cleaning = {
+            "cluster": cleaning.cluster, "keep": str(cleaning.keep), "clusters": num_clusters,
+            "kept": outcome.num_kept, "removed": outcome.num_removed, "chained": outcome.num_chained}
+        _check_all_told(work.report, outcome)
+    return work.report
+
+
+def _check_all_told(report: RunReport, outcome: Outcome) -> None:
+    told = outcome.num_kept + outcome.num_removed + report.counter("rejected")
+    if told != report.counter("lines"):
+        raise JobFailed(f"{report.counter('lines')} lines were read, but {told} were kept, removed or rejected: "
+                        "this is a defect, please report it")
+
+
+class _Keeping:
+    """The jobs that go through the corpus again, once clusters are known."""
+
+    def __init__(self, work: CorpusRun, gate: Path, cleaning: Cleaning) -> None:
+        self.work, self.jobs, self.report, self.cleaning = work, work.jobs, work.report, cleaning
+        paths = self.jobs.tmp_dir / "input-paths.json"
+        paths.write_text(json.dumps([source.path for source in self.jobs.sources]))
+        self._members = self.jobs.tmp_dir / "members"
+        self._args = ["--gate", str(gate), "--members", str(self._members), "--input-paths", str(paths),
+                      "--duplicate-ids", work.run.duplicate_ids]
+        if not (self.report.counter("rejected") or self.report.counter("copies")):
+            self._args.append("--one-line-each")
+
+    def keepers(self, links: Path) -> KeptClusters:
+        """The clusters of all links or pairs, each with its keeper."""
+        if self.cleaning.cluster == "keeper" and has_more_lines(links, MAX_PAIRS):
+            raise OutputError(f"--cluster keeper needs all pairs in memory, and there are more than {MAX_PAIRS:,}; "
+                              "--cluster chain does not")
+        clusters = clusters_of_links(links, self._run_round, self.jobs.tmp_dir)
+        ranks = self._ranks(clusters) if self.cleaning.keep.needs_texts else {}
+        return KeptClusters(self.cleaning.cluster, clusters, ranks)
+
+    def _run_round(self, lines: Path, output: Path) -> StepReport:
+        self.report.steps.append(self.jobs.run(MRClusters, "clusters", output, inputs=[str(lines)]))
+        return self.report.steps[-1]
+
+    def _ranks(self, clusters: Iterable[Cluster]) -> dict[str, Rank]:
+        self._write(members_of(KeptCluster(cluster.doc_ids[0], cluster.doc_ids, {}) for cluster in clusters))
+        ranks = self._run(MRRanks, "ranks", "--keep", str(self.cleaning.keep))
+        if self.report.counter("without_rank"):
+            self.jobs.display.note(f"{self.report.counter('without_rank'):,} documents of clusters have no number in "
+                                   f"{self.cleaning.keep.field!r}: others are kept before them")
+        with open(ranks, "rb") as lines:
+            return read_ranks(lines)
+
+    def write_corpus(self, clusters: KeptClusters) -> Outcome:
+        """Write what is kept and what is removed."""
+        num_clusters = self._write(members_of(clusters))
+        has_order = self.jobs.runner in HERE
+        decisions = self._run(MRKeep, "keep")
+        places = Places(self.jobs.sources, self.jobs.uris)
+        keyed = self.jobs.tmp_dir / "decisions-keyed"
+        with open(decisions, "rb") as lines, open(keyed, "wb") as file:
+            file.writelines(sortable_decisions(lines, places))
+        rest = self._run(MRRest, "rest", *(["--holes"] if has_order else []))
+        settings = self.jobs.settings
+        kept_path, removed_path = (self.work.folder / name for name in (KEPT_NAMES[settings.format], "removed.jsonl"))
+        with open(kept_path, "wb") as kept, open(removed_path, "wb") as removed, open(rest, "rb") as others, \
+                sorted_lines(keyed, self.jobs.tmp_dir) as in_order:
+            return CorpusWriter(kept, removed, places, num_clusters, settings.threshold).write_all(others, in_order)
+
+    def _run(self, job_class: type, name: str, *args: str) -> Path:
+        output = self.jobs.tmp_dir / name
+        self.report.steps.append(self.jobs.run(job_class, name, output, *self._args, *args))
+        return output
+
+    def _write(self, members: Members) -> int:
+        """Write the side file; how many clusters it has."""
+        with open(self._members, "wb") as file:
+            write_members(file, members)
+        return int(members.clusters.max(initial=-1)) + 1
