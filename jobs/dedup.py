@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Callable
 
 from jobs.clusters import MEMORY_LINKS, Cluster, clusters_of_links, has_more_lines
 from jobs.display import Display
@@ -50,7 +51,7 @@ def dedup(run: Run, settings: Settings, cleaning: Cleaning, display: Display) ->
         keeping = _Keeping(work, gate, cleaning)
         clusters = keeping.keepers(links)
         outcome = keeping.write_corpus(clusters)
-        num_clusters = write_clusters(work.folder / "clusters.jsonl", clusters, outcome)
+        num_clusters = write_clusters(work.folder / "clusters.jsonl", clusters, outcome, bool(run.against))
         work.report.cleaning = {
             "cluster": cleaning.cluster, "keep": str(cleaning.keep), "clusters": num_clusters,
             "kept": outcome.num_kept, "removed": outcome.num_removed, "chained": outcome.num_chained}
@@ -93,7 +94,7 @@ class _Keeping:
 
     def _ranks(self, clusters: Iterable[Cluster]) -> dict[str, Rank]:
         self._write(members_of(KeptCluster(cluster.doc_ids[0], cluster.doc_ids, {}) for cluster in clusters))
-        ranks = self._run(MRRanks, "ranks", "--keep", str(self.cleaning.keep))
+        ranks = self._run(self.jobs.run_over_input, MRRanks, "ranks", "--keep", str(self.cleaning.keep))
         if self.report.counter("without_rank"):
             self.jobs.display.note(f"{self.report.counter('without_rank'):,} documents of clusters have no number in "
                                    f"{self.cleaning.keep.field!r}: others are kept before them")
@@ -104,21 +105,21 @@ class _Keeping:
         """Write what is kept and what is removed."""
         num_clusters = self._write(members_of(clusters))
         has_order = self.jobs.runner in HERE
-        decisions = self._run(MRKeep, "keep")
+        decisions = self._run(self.jobs.run, MRKeep, "keep")
         places = Places(self.jobs.sources, self.jobs.uris)
         keyed = self.jobs.tmp_dir / "decisions-keyed"
         with open(decisions, "rb") as lines, open(keyed, "wb") as file:
             file.writelines(sortable_decisions(lines, places))
-        rest = self._run(MRRest, "rest", *(["--holes"] if has_order else []))
+        rest = self._run(self.jobs.run_over_input, MRRest, "rest", *(["--holes"] if has_order else []))
         settings = self.jobs.settings
         kept_path, removed_path = (self.work.folder / name for name in (KEPT_NAMES[settings.format], "removed.jsonl"))
         with open(kept_path, "wb") as kept, open(removed_path, "wb") as removed, open(rest, "rb") as others, \
                 sorted_lines(keyed, self.jobs.tmp_dir) as in_order:
             return CorpusWriter(kept, removed, places, num_clusters, settings.threshold).write_all(others, in_order)
 
-    def _run(self, job_class: type, name: str, *args: str) -> Path:
+    def _run(self, run: Callable[..., StepReport], job_class: type, name: str, *args: str) -> Path:
         output = self.jobs.tmp_dir / name
-        self.report.steps.append(self.jobs.run(job_class, name, output, *self._args, *args))
+        self.report.steps.append(run(job_class, name, output, *self._args, *args))
         return output
 
     def _write(self, members: Members) -> int:
