@@ -63,8 +63,9 @@ def pairs(truth: Optional[Path], links: bool, quiet: bool, **values: Any) -> Non
               help="Which document of a cluster stays: id (the smallest), longest, shortest, max:FIELD or min:FIELD; "
                    "between equals the smallest id.")
 @click.option("--exact-only", is_flag=True, help="Remove documents of equal text only.")
+@click.option("--resume", is_flag=True, help="Take up an interrupted run, whose stages are in PATH.partial.")
 @setting_options
-def dedup(cluster: str, keep: str, exact_only: bool, quiet: bool, **values: Any) -> None:
+def dedup(cluster: str, keep: str, exact_only: bool, resume: bool, quiet: bool, **values: Any) -> None:
     """Remove near-duplicates from a corpus, and tell what was removed and why.
 
     Documents at or above the threshold to each other are joined to clusters, and one of each stays, the
@@ -76,7 +77,7 @@ def dedup(cluster: str, keep: str, exact_only: bool, quiet: bool, **values: Any)
     clusters.jsonl, links.jsonl (pairs.jsonl with --cluster keeper), rejected.jsonl and run.json. INPUT is as
     for pairs.
     """
-    run = read_run(values, links=cluster == "chain")
+    run = read_run(values, links=cluster == "chain", resume=resume)
     if exact_only:
         values.update(minhash="whole-text", threshold=1.0)
     report = clean_corpus(run, read_settings(values), Cleaning(cluster, KeepPolicy.parse(keep)), Display(quiet))

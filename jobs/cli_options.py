@@ -73,11 +73,12 @@ def setting_options(command: Command) -> Command:
     return click.option("--no-id", is_flag=True, help="Lines have no id: it is made from the text.")(command)
 
 
-def read_run(values: dict[str, Any], links: bool) -> Run:
+def read_run(values: dict[str, Any], links: bool, resume: bool = False) -> Run:
     """The run of a command line; what it takes goes out of the values."""
     names = ("inputs", "out", "runner", "conf", "tmp", "cores", "strict", "duplicate_ids", "verbose")
     command = shown(shlex.join(["lookalike", *sys.argv[1:]]))
-    return Run(**{name: values.pop(name) for name in names}, links=links, command=command)
+    return Run(**{name: values.pop(name) for name in names}, links=links, resume=resume,
+               command=command)
 
 
 def read_settings(values: dict[str, Any]) -> Settings:

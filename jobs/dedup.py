@@ -44,7 +44,9 @@ class Cleaning:
 def dedup(run: Run, settings: Settings, cleaning: Cleaning, display: Display) -> RunReport:
     """Write the corpus without near-duplicates, what was removed and why, the clusters, and ``run.json``."""
     check_policy(cleaning.keep, settings.format)
-    with open_run(run, settings, display) as work:
+    asked_for = {"cluster": cleaning.cluster, "keep": str(cleaning.keep), "duplicate_ids": run.duplicate_ids,
+                 "strict": run.strict}
+    with open_run(run, settings, display, asked_for) as work:
         gate = make_gate(work)
         links = write_pairs(work, gate)
         keeping = _Keeping(work, gate, cleaning)
@@ -93,7 +95,8 @@ class _Keeping:
 
     def _ranks(self, clusters: Iterable[Cluster]) -> dict[str, Rank]:
         self._write(members_of(KeptCluster(cluster.doc_ids[0], cluster.doc_ids, {}) for cluster in clusters))
-        ranks = self._run(MRRanks, "ranks", "--keep", str(self.cleaning.keep))
+        ranks = self.work.stages.make(
+            "ranks", self.report, lambda path: self._run(MRRanks, "ranks", path, "--keep", str(self.cleaning.keep)))
         if self.report.counter("without_rank"):
             self.jobs.display.note(f"{self.report.counter('without_rank'):,} documents of clusters have no number in "
                                    f"{self.cleaning.keep.field!r}: others are kept before them")
@@ -103,23 +106,25 @@ class _Keeping:
     def write_corpus(self, clusters: KeptClusters) -> Outcome:
         """Write what is kept and what is removed."""
         num_clusters = self._write(members_of(clusters))
-        has_order = self.jobs.runner in HERE
-        decisions = self._run(MRKeep, "keep")
-        places = Places(self.jobs.sources, self.jobs.uris)
-        keyed = self.jobs.tmp_dir / "decisions-keyed"
-        with open(decisions, "rb") as lines, open(keyed, "wb") as file:
-            file.writelines(sortable_decisions(lines, places))
-        rest = self._run(MRRest, "rest", *(["--holes"] if has_order else []))
-        settings = self.jobs.settings
+        decisions = self.work.stages.make("keep", self.report, self._decide)
+        holes = ["--holes"] if self.jobs.runner in HERE else []
+        rest = self.work.stages.make("rest", self.report, lambda path: self._run(MRRest, "rest", path, *holes))
+        settings, places = self.jobs.settings, Places(self.jobs.sources, {})
         kept_path, removed_path = (self.work.folder / name for name in (KEPT_NAMES[settings.format], "removed.jsonl"))
         with open(kept_path, "wb") as kept, open(removed_path, "wb") as removed, open(rest, "rb") as others, \
-                sorted_lines(keyed, self.jobs.tmp_dir) as in_order:
+                sorted_lines(decisions, self.jobs.tmp_dir) as in_order:
             return CorpusWriter(kept, removed, places, num_clusters, settings.threshold).write_all(others, in_order)
 
-    def _run(self, job_class: type, name: str, *args: str) -> Path:
-        output = self.jobs.tmp_dir / name
+    def _decide(self, path: Path) -> None:
+        """Write decisions behind keys that sort as the lines of the input."""
+        unplaced = self.jobs.tmp_dir / "decisions"
+        self._run(MRKeep, "keep", unplaced)
+        places = Places(self.jobs.sources, self.jobs.uris)
+        with open(unplaced, "rb") as lines, open(path, "wb") as file:
+            file.writelines(sortable_decisions(lines, places))
+
+    def _run(self, job_class: type, name: str, output: Path, *args: str) -> None:
         self.report.steps.append(self.jobs.run(job_class, name, output, *self._args, *args))
-        return output
 
     def _write(self, members: Members) -> int:
         """Write the side file; how many clusters it has."""

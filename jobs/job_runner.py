@@ -50,6 +50,7 @@ class Run:
     links: bool = False
     duplicate_ids: str = "refuse"
     verbose: bool = False
+    resume: bool = False
     command: str = ""
 
 

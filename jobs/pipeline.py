@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Optional
+from typing import Any, Optional
 
 from jobs.display import Display
 from jobs.errors import InputError, JobFailed, OutputError
@@ -21,12 +21,13 @@ from jobs.links import join_forests
 from jobs.mr_gate import MRGate
 from jobs.mr_pairs import MRPairs
 from jobs.mr_rejects import MRRejects
-from jobs.outputs import write_sorted
+from jobs.outputs import publish, write_sorted
 from jobs.places import Places
 from jobs.readers import open_inputs
 from jobs.rejected import placed, sortable, write_rejected
 from jobs.remote import Remote, check_number_of_files
 from jobs.run_report import RunReport, StepReport
+from jobs.stages import Stages, identity_of, resumable_folder
 from lsh_core.settings import Settings
 
 GATE_REDUCER_BYTES = 512 * 10**6
@@ -39,13 +40,14 @@ INPUT_CHANGED = "the input changed while it was read; nothing was written"
 
 @dataclass
 class CorpusRun:
-    """A run under way: its jobs, what is reported of it, and the folder that becomes its result."""
+    """A run under way: its jobs, what is reported of it, what its stages made, and the folder of its result."""
 
     run: Run
     jobs: JobRunner
     report: RunReport
     remote: Remote
     folder: Path
+    stages: Stages
 
 
 def find_pairs(run: Run, settings: Settings, display: Display) -> RunReport:
@@ -58,8 +60,13 @@ def find_pairs(run: Run, settings: Settings, display: Display) -> RunReport:
 
 
 @contextmanager
-def open_run(run: Run, settings: Settings, display: Display) -> Iterator[CorpusRun]:
-    """Check what the user named; afterwards write what all runs write, and let the result take its name."""
+def open_run(
+    run: Run, settings: Settings, display: Display, asked_for: Optional[dict[str, Any]] = None
+) -> Iterator[CorpusRun]:
+    """Check what the user named; afterwards write what all runs write, and let the result take its name.
+
+    A run that is known by what was ``asked_for`` can be taken up again.
+    """
     started = time.monotonic()
     quiet_mrjob(run.verbose)
     _check_named_paths(run)
@@ -68,16 +75,36 @@ def open_run(run: Run, settings: Settings, display: Display) -> Iterator[CorpusR
         remote.check_output(run.out)
         sources = open_inputs(run.inputs, settings, tmp_dir, find_remote=remote.find)
         check_number_of_files(sources, run.runner)
-        with JobRunner(run, settings, sources, tmp_dir, display) as jobs, remote.complete_folder(run.out) as folder:
+        with JobRunner(run, settings, sources, tmp_dir, display) as jobs, \
+                _result_folder(run, remote, jobs, asked_for) as (folder, stages):
             report = RunReport(jobs.runner, run.command, settings, [source.name for source in sources], jobs.num_bytes)
             jobs.warn_of_space()
-            yield CorpusRun(run, jobs, report, remote, folder)
+            yield CorpusRun(run, jobs, report, remote, folder, stages)
             if report.counter("rejected"):
                 report.steps.append(_find_rejects(jobs, folder / "rejected.jsonl"))
             _check_same_input(report)
             _check_unique_ids(report)
             report.seconds = time.monotonic() - started
             report.write(folder / "run.json")
+
+
+@contextmanager
+def _result_folder(
+    run: Run, remote: Remote, jobs: JobRunner, asked_for: Optional[dict[str, Any]]
+) -> Iterator[tuple[Path, Stages]]:
+    if asked_for is not None and isinstance(run.out, Path):
+        identity = identity_of(jobs.sources, engine=jobs.runner, settings=jobs.settings.to_json(), **asked_for)
+        with resumable_folder(run.out, identity, run.resume) as (folder, stages):
+            yield folder, stages
+        return
+    if run.resume:
+        raise OutputError(f"--resume needs a local folder for the results, and --out is {run.out}")
+    with remote.complete_folder(run.out) as folder:
+        # On the same disk as the results, so that these are not copied.
+        stages = Stages(folder / ".stages")
+        stages.folder.mkdir()
+        yield folder, stages
+        shutil.rmtree(stages.folder)
 
 
 @contextmanager
@@ -100,13 +127,17 @@ def _check_named_paths(run: Run) -> None:
 def make_gate(work: CorpusRun) -> Path:
     """Run the first pass, write its side file, and judge the input by what was found."""
     jobs = work.jobs
-    lines, path = jobs.tmp_dir / "gate-lines", jobs.tmp_dir / "gate"
-    num_shards = num_gate_shards(estimated_lines(jobs.sources, work.remote.start_of), jobs.settings.banding[0])
-    work.report.steps.append(jobs.run(MRGate, "gate", lines, "--num-shards", str(num_shards)))
-    with open(lines, "rb") as file:
-        write_gate(path, file, jobs.settings)
-    _check_input(jobs, work.report, work.run, path)
-    return path
+
+    def produce(path: Path) -> None:
+        lines = jobs.tmp_dir / "gate-lines"
+        num_shards = num_gate_shards(estimated_lines(jobs.sources, work.remote.start_of), jobs.settings.banding[0])
+        work.report.steps.append(jobs.run(MRGate, "gate", lines, "--num-shards", str(num_shards)))
+        with open(lines, "rb") as file:
+            write_gate(path, file, jobs.settings)
+
+    gate = work.stages.make("gate", work.report, produce)
+    _check_input(jobs, work.report, work.run, gate)
+    return gate
 
 
 def num_gate_shards(num_lines: int, num_bands: int) -> int:
@@ -160,17 +191,22 @@ def _stop(records: Path, why: str) -> None:
 def write_pairs(work: CorpusRun, gate: Path) -> Path:
     """Run the second pass; its pairs, or links, are sorted, in the file that is given back."""
     jobs, run = work.jobs, work.run
-    lines = jobs.tmp_dir / "pairs"
-    args = ["--gate", str(gate), "--duplicate-ids", run.duplicate_ids, *(["--links"] if run.links else [])]
-    work.report.steps.append(jobs.run(MRPairs, "pairs", lines, *args))
-    if not run.links:
-        work.report.num_pairs = write_sorted(lines, work.folder / "pairs.jsonl", jobs.tmp_dir)
-        return work.folder / "pairs.jsonl"
-    joined = jobs.tmp_dir / "links"
-    with open(lines, "rb") as pieces, open(joined, "wb") as file:
-        file.writelines(line + b"\n" for line in join_forests(pieces))
-    work.report.num_links = write_sorted(joined, work.folder / "links.jsonl", jobs.tmp_dir)
-    return work.folder / "links.jsonl"
+
+    def produce(path: Path) -> dict[str, int]:
+        lines = jobs.tmp_dir / "pairs"
+        args = ["--gate", str(gate), "--duplicate-ids", run.duplicate_ids, *(["--links"] if run.links else [])]
+        work.report.steps.append(jobs.run(MRPairs, "pairs", lines, *args))
+        if not run.links:
+            return {"num_pairs": write_sorted(lines, path, jobs.tmp_dir)}
+        joined = jobs.tmp_dir / "links"
+        with open(lines, "rb") as pieces, open(joined, "wb") as file:
+            file.writelines(line + b"\n" for line in join_forests(pieces))
+        return {"num_links": write_sorted(joined, path, jobs.tmp_dir)}
+
+    made = work.stages.make("pairs", work.report, produce)
+    result = work.folder / ("links.jsonl" if run.links else "pairs.jsonl")
+    publish(made, result)
+    return result
 
 
 def _check_same_unicode(report: RunReport) -> None:
