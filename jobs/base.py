@@ -54,6 +54,14 @@ def input_split() -> InputSplit:
                       int(jobconf_from_env("mapreduce.map.input.start", 0)))
 
 
+class BatchFailed(Exception):
+    """An error that is a defect of the program or of the machine, with the lines that were in work."""
+
+    def __init__(self, split: InputSplit, lines_before: int, num_lines: int, error: Exception) -> None:
+        super().__init__(f"while reading {split.file or 'input'} (split from byte {split.start}, lines "
+                         f"{lines_before + 1} to {lines_before + num_lines} of it): {type(error).__name__}: {error}")
+
+
 class LookalikeJob(MRJob):
     """A job that reads documents under the settings of its command line."""
 
@@ -136,7 +144,7 @@ class BatchMapJob(LookalikeJob):
         _, write_line = self._wrap_protocols(step_num, "mapper")
         self.mapper_init()
         for lines in line_batches(self.stdin):
-            for key, value in self.map_batch(lines):
+            for key, value in self._map_placed(lines):
                 write_line(key, value)
         for key, value in self.mapper_final():
             write_line(key, value)
@@ -144,6 +152,8 @@ class BatchMapJob(LookalikeJob):
     def mapper_init(self) -> None:
         self._lines: list[bytes] = []
         self._num_bytes = 0
+        self.lines_before = 0
+        """Lines of the split that stand before the batch in work."""
 
     def mapper(self, _: None, line: bytes) -> Iterator[Record]:
         self._lines.append(line)
@@ -159,7 +169,17 @@ class BatchMapJob(LookalikeJob):
     def _flush(self) -> Iterator[Record]:
         lines, self._lines, self._num_bytes = self._lines, [], 0
         if lines:
+            yield from self._map_placed(lines)
+
+    def _map_placed(self, lines: list[bytes]) -> Iterator[Record]:
+        """As ``map_batch``, but what nobody expected to go wrong says where it did."""
+        try:
             yield from self.map_batch(lines)
+        except LookalikeError:
+            raise
+        except Exception as error:
+            raise BatchFailed(input_split(), self.lines_before, len(lines), error) from error
+        self.lines_before += len(lines)
 
     def map_batch(self, lines: list[bytes]) -> Iterable[Record]:
         raise NotImplementedError

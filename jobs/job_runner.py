@@ -16,6 +16,7 @@ from typing import Any, Optional
 
 from jobs.display import Display
 from jobs.errors import InputError, JobFailed
+from jobs.failures import failure
 from jobs.input_files import is_uri
 from jobs.lean_mrjob import HERE, StepFailedException, uploaded_files
 from jobs.readers import Source, total_bytes
@@ -92,7 +93,7 @@ class JobRunner:
             try:
                 runner.run()
             except StepFailedException as error:
-                raise JobFailed(_failure(name, runner, error)) from error
+                raise JobFailed(failure(name, runner, error, self.sources)) from error
             self.uris = uploaded_files(runner)
             with open(output, "wb") as file:
                 for lines in _blocks_of_lines(runner.cat_output()):
@@ -111,12 +112,6 @@ class JobRunner:
 def default_conf(runner: str) -> Path:
     """The mrjob configuration that is installed with the program."""
     return Path(str(files("jobs.conf"))) / ("local.conf" if runner == "inline" else f"{runner}.conf")
-
-
-def _failure(name: str, runner: Any, error: Exception) -> str:
-    """What the failing task said last, in one line."""
-    said = getattr(runner, "failed_task_stderr", "").strip().splitlines()
-    return f"{name}: {said[-1].partition(': ')[2] or said[-1]}" if said else f"{name}: {error}"
 
 
 def _blocks_of_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
