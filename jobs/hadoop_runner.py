@@ -1,14 +1,39 @@
-"""mrjob's Hadoop runner, taught to find what a failed task said, and where its logs are."""
+"""mrjob's Hadoop runner, taught to find what a failed task said and where its logs are, and to end its job with it."""
 
 from __future__ import annotations
 
+import logging
+import re
+import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from jobs.lean_mrjob import stand_ins
 
 with stand_ins():
     from mrjob.hadoop import HadoopJobRunner
+
+
+RUNNING_JOB = re.compile(r"\s*Running job: (job_\d+_\d+)")
+KILL_SECONDS = 60
+
+
+@contextmanager
+def job_ids() -> Iterator[list[str]]:
+    """Inside, the jobs that Hadoop's client says it runs."""
+    found: list[str] = []
+
+    def hear(record: logging.LogRecord) -> bool:
+        found.extend(RUNNING_JOB.findall(record.getMessage()))
+        return True
+
+    log = logging.getLogger("mrjob.logs.step")
+    log.addFilter(hear)
+    try:
+        yield found
+    finally:
+        log.removeFilter(hear)
 
 
 class ReadsLogs:
@@ -34,6 +59,17 @@ class ReadsLogs:
 
 class HadoopRunner(ReadsLogs, HadoopJobRunner):  # type: ignore[misc]
     """Runs a job by Hadoop's streaming, on YARN."""
+
+    def _run_hadoop(self, *args: Any, **kwargs: Any) -> Any:
+        """As mrjob's; where it is interrupted, the job ends too, which Hadoop would go on with."""
+        with job_ids() as found:
+            try:
+                return super()._run_hadoop(*args, **kwargs)
+            except BaseException:
+                for job_id in found:
+                    subprocess.run([*self.get_hadoop_bin(), "job", "-kill", job_id], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=KILL_SECONDS)
+                raise
 
     @property
     def log_place(self) -> str:

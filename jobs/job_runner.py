@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import shutil
 import time
@@ -15,13 +14,14 @@ from pathlib import Path
 from typing import Any, Optional
 
 from jobs.display import Display
+from jobs.engine_log import heard, show_log
 from jobs.errors import InputError, JobFailed
 from jobs.failures import failure
 from jobs.input_files import is_uri
 from jobs.lean_mrjob import HERE, StepFailedException, uploaded_files
 from jobs.readers import Source, total_bytes
 from jobs.records import COUNTS_PREFIX, decode_counts
-from jobs.run_report import StepReport
+from jobs.run_report import StepReport, engine_counters
 from jobs.warm_tasks import WarmTasks
 from lsh_core.settings import Settings
 
@@ -68,13 +68,15 @@ class JobRunner:
         settings_path = tmp_dir / "settings.json"
         settings_path.write_text(json.dumps(settings.to_json()))
         self._args = ["-r", self.runner, "--conf-path", str(run.conf or default_conf(self.runner)),
-                      "--local-tmp-dir", str(tmp_dir), "--settings", str(settings_path), "--counts"]
+                      "--local-tmp-dir", str(tmp_dir), "--settings", str(settings_path), "--counts",
+                      # Files that were uploaded are of no use after a failure either; logs stay.
+                      "--cleanup-on-failure", "TMP"]
         if self.runner in HERE and run.cores:
             self._args += ["--num-cores", str(run.cores)]
         self._warm_tasks = None
         if self.runner == "local" and WarmTasks.can_start():
             self._warm_tasks = WarmTasks(run.cores or os.cpu_count() or 1)
-        _quiet_mrjob(run.verbose)
+        show_log(run.verbose, is_heard=self.runner not in HERE)
 
     def __enter__(self) -> JobRunner:
         return self
@@ -91,14 +93,15 @@ class JobRunner:
         with self.display.step(name) as listener, job.make_runner() as runner:
             runner.task_listener, runner.warm_tasks = listener, self._warm_tasks
             try:
-                runner.run()
+                with heard(listener, lambda address: self.display.note(f"{name}: {address}")):
+                    runner.run()
             except StepFailedException as error:
                 raise JobFailed(failure(name, runner, error, self.sources)) from error
-            self.uris = uploaded_files(runner)
+            self.uris, told = uploaded_files(runner), engine_counters((runner.counters() or [{}])[0])
             with open(output, "wb") as file:
                 for lines in _blocks_of_lines(runner.cat_output()):
                     file.writelines(_without_counts(lines, counts))
-        return StepReport(name, time.monotonic() - started, dict(counts))
+        return StepReport(name, time.monotonic() - started, dict(counts), told)
 
     def warn_of_space(self) -> None:
         """Before a large local run, compare the temporary space that it needs with what there is."""
@@ -137,10 +140,3 @@ def _without_counts(lines: bytes, counts: Counter[str]) -> Iterator[bytes]:
             yield line + b"\n"
         else:
             counts.update(found)
-
-
-def _quiet_mrjob(verbose: bool) -> None:
-    log = logging.getLogger("mrjob")
-    log.setLevel(logging.INFO if verbose else logging.CRITICAL)
-    if verbose and not log.handlers:
-        log.addHandler(logging.StreamHandler())

@@ -14,6 +14,7 @@ with stand_ins():
 
 
 TRACEBACK = "Traceback (most recent call last):"
+OF_TASK = f"PythonException: {TRACEBACK}"
 APPLICATION = re.compile(r"\bapp(lication_\d+_\d+|-\d+-\d+)\b")
 """As YARN and standalone masters number them."""
 
@@ -47,9 +48,10 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
     @property
     def failed_task_stderr(self) -> str:
         """The Python traceback of the task that failed last, or else of Spark's driver."""
-        of_tasks = [message for message in self._tracebacks if f"PythonException: {TRACEBACK}" in message]
+        of_tasks = [message for message in self._tracebacks if OF_TASK in message]
         message = (of_tasks or self._tracebacks or [""])[-1]
-        return message[message.find(TRACEBACK) :] if message else ""
+        # The driver's own comes first, where it tells of a task's too.
+        return TRACEBACK + message.rpartition(OF_TASK if of_tasks else TRACEBACK)[2] if message else ""
 
     @property
     def log_place(self) -> str:

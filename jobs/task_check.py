@@ -1,6 +1,6 @@
 """Imported before anything else by every job: what its Python lacks is said in one line, where a task would just fail.
 
-An older Python than we need has to get as far as this: nothing here is newer than 3.6, nor the syntax of the jobs' files.
+An older Python than we need has to get as far as this: nothing here is newer than 3.6, nor is syntax of jobs' files.
 """
 
 import socket
