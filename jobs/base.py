@@ -6,8 +6,8 @@ import dataclasses
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, BinaryIO, ClassVar, NamedTuple, Optional
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, BinaryIO, Callable, ClassVar, NamedTuple, Optional
 from unicodedata import unidata_version
 
 from jobs.lean_mrjob import BytesProtocol, BytesValueProtocol, MRJob, jobconf_from_env
@@ -55,6 +55,12 @@ def input_split() -> InputSplit:
                       int(jobconf_from_env("mapreduce.map.input.start", 0)))
 
 
+def numbers_of_files(paths: Sequence[str]) -> Callable[[str], int]:
+    """A function from an engine's name of a file to its number among these; one beyond all for others."""
+    number_of = {path: number for number, path in enumerate(paths)}
+    return lambda file: next((number_of[name] for name in names_of(file) if name in number_of), len(paths))
+
+
 def names_of(uri: str) -> tuple[str, ...]:
     """What an engine may have been given as the name of a file: all of a URI, a path, or HDFS without its host.
 
@@ -62,6 +68,14 @@ def names_of(uri: str) -> tuple[str, ...]:
     ('hdfs:///corpus.jsonl', '/corpus.jsonl')
     """
     return uri, re.sub(r"^file://|(?<=^hdfs://)[^/]+", "", uri)
+
+
+class BatchFailed(Exception):
+    """An error that is a defect of the program or of the machine, with the lines that were in work."""
+
+    def __init__(self, split: InputSplit, lines_before: int, num_lines: int, error: Exception) -> None:
+        super().__init__(f"while reading {split.file or 'input'} (split from byte {split.start}, lines "
+                         f"{lines_before + 1} to {lines_before + num_lines} of it): {type(error).__name__}: {error}")
 
 
 class LookalikeJob(MRJob):
@@ -146,7 +160,7 @@ class BatchMapJob(LookalikeJob):
         _, write_line = self._wrap_protocols(step_num, "mapper")
         self.mapper_init()
         for lines in line_batches(self.stdin):
-            for key, value in self.map_batch(lines):
+            for key, value in self._map_placed(lines):
                 write_line(key, value)
         for key, value in self.mapper_final():
             write_line(key, value)
@@ -154,6 +168,8 @@ class BatchMapJob(LookalikeJob):
     def mapper_init(self) -> None:
         self._lines: list[bytes] = []
         self._num_bytes = 0
+        self.lines_before = 0
+        """Lines of the split that stand before the batch in work."""
 
     def mapper(self, _: None, line: bytes) -> Iterator[Record]:
         self._lines.append(line)
@@ -169,7 +185,17 @@ class BatchMapJob(LookalikeJob):
     def _flush(self) -> Iterator[Record]:
         lines, self._lines, self._num_bytes = self._lines, [], 0
         if lines:
+            yield from self._map_placed(lines)
+
+    def _map_placed(self, lines: list[bytes]) -> Iterator[Record]:
+        """As ``map_batch``, but what nobody expected to go wrong says where it did."""
+        try:
             yield from self.map_batch(lines)
+        except LookalikeError:
+            raise
+        except Exception as error:
+            raise BatchFailed(input_split(), self.lines_before, len(lines), error) from error
+        self.lines_before += len(lines)
 
     def map_batch(self, lines: list[bytes]) -> Iterable[Record]:
         raise NotImplementedError

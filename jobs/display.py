@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, Protocol
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from jobs.run_report import RunReport
@@ -18,9 +18,14 @@ from jobs.truth import Comparison
 if TYPE_CHECKING:
     from jobs.sample import SampleReport
 
-Listener = Callable[[str, int, int], None]
 SECONDS_BETWEEN_LINES = 10.0
 NUM_PAIRS_SHOWN = 60
+
+
+class Listener(Protocol):
+    """To be told the stage of a job (map, sort, ...), how much of it is done, and how much there is."""
+
+    def __call__(self, stage: str, done: int, total: int, unit: str = "tasks") -> None: ...
 
 
 class Display:
@@ -39,7 +44,7 @@ class Display:
     def step(self, name: str) -> Iterator[Listener]:
         """While a job runs, the listener to be told of its tasks."""
         if self.quiet:
-            yield lambda stage, done, total: None
+            yield lambda stage, done, total, unit="tasks": None
         elif self.console.is_terminal:
             with self._bar() as progress:
                 yield _BarListener(progress, name)
@@ -47,8 +52,8 @@ class Display:
             yield _LineListener(self, name)
 
     def _bar(self) -> Progress:
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("tasks"),
-                   TimeRemainingColumn())
+        unit = TextColumn("{task.fields[unit]}")
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), unit, TimeRemainingColumn())
         return Progress(*columns, console=self.console, transient=True)
 
     @contextmanager
@@ -60,13 +65,13 @@ class Display:
 
 class _BarListener:
     def __init__(self, progress: Progress, name: str) -> None:
-        self.progress, self.name, self.stage = progress, name, ""
+        self.progress, self.name = progress, name
+        self.tasks: dict[str, TaskID] = {}
 
-    def __call__(self, stage: str, done: int, total: int) -> None:
-        if stage != self.stage:
-            self.stage = stage
-            self.task = self.progress.add_task(f"{self.name}: {stage}", total=total)
-        self.progress.update(self.task, completed=done)
+    def __call__(self, stage: str, done: int, total: int, unit: str = "tasks") -> None:
+        if stage not in self.tasks:
+            self.tasks[stage] = self.progress.add_task(f"{self.name}: {stage}", total=total, unit=unit)
+        self.progress.update(self.tasks[stage], completed=done)
 
 
 class _LineListener:
@@ -74,14 +79,14 @@ class _LineListener:
         self.display, self.name, self.stage = display, name, ""
         self.last_line = self.stage_start = time.monotonic()
 
-    def __call__(self, stage: str, done: int, total: int) -> None:
+    def __call__(self, stage: str, done: int, total: int, unit: str = "tasks") -> None:
         now = time.monotonic()
         if stage != self.stage:
             self.stage, self.stage_start = stage, now
         if now - self.last_line >= SECONDS_BETWEEN_LINES:
             self.last_line = now
             left = f", about {(now - self.stage_start) / done * (total - done):.0f} s left" if done else ""
-            self.display.note(f"{self.name}: {stage}, {done} of {total} tasks{left}")
+            self.display.note(f"{self.name}: {stage}, {done} of {total} {unit}{left}")
 
 
 def summary_table(report: RunReport) -> Table:

@@ -4,8 +4,9 @@ Of a document that stands on several lines one line is kept, the smallest. A clu
 it is large, in several, to each of which its keeper is sent.
 """
 
-from __future__ import annotations
+import jobs.task_check  # noqa: F401
 
+# isort: split
 import json
 import math
 from collections.abc import Iterable, Iterator

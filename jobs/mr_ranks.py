@@ -1,7 +1,8 @@
 """Where documents stand in their clusters: a number for each that the policy of keeping asks for."""
 
-from __future__ import annotations
+import jobs.task_check  # noqa: F401
 
+# isort: split
 from collections.abc import Iterator
 from typing import ClassVar
 

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, Optional
 
 from jobs.display import Display
+from jobs.engine_log import show_log
 from jobs.errors import InputError, JobFailed, OutputError
 from jobs.gate_file import write_gate
-from jobs.job_runner import JobRunner, Run, quiet_mrjob
+from jobs.job_runner import JobRunner, Run
 from jobs.line_estimates import estimated_lines
 from jobs.links import join_forests
 from jobs.mr_gate import MRGate
@@ -68,7 +69,7 @@ def open_run(
     A run that is known by what was ``asked_for`` can be taken up again.
     """
     started = time.monotonic()
-    quiet_mrjob(run.verbose)
+    show_log(run.verbose, is_heard=False)
     _check_named_paths(run)
     with private_folder(run.tmp) as tmp_dir:
         remote = Remote(run, tmp_dir)

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.engines.engine import Engine
 from tests.engines.hadoop_conf import HadoopConf
-from tests.engines.hadoop_install import SHARED_CLASSES, hadoop_folder, install, missing, streaming_jar
+from tests.engines.hadoop_install import SHARED_CLASSES, install, missing, streaming_jar
 from tests.engines.java import OPEN_JAVA
 from tests.engines.task_python import make_task_python
 from tests.helpers import Outcome
@@ -25,7 +25,7 @@ class HadoopCluster(Engine):
     runner = "hadoop"
 
     def start(self) -> None:
-        self.home = hadoop_folder()
+        self.home = install()
         self.hadoop = self.home / "bin" / "hadoop"
         self._conf_files = HadoopConf(self.folder / "conf", self.home, self.folder)
         self.task_python = make_task_python(self.folder / "python")
@@ -68,6 +68,12 @@ class HadoopCluster(Engine):
         """The Python processes of running tasks, ``mapper`` or ``reducer``."""
         return [pid for pid, command in self.processes().items()
                 if f" --{kind}" in command and command.startswith(str(self.task_python))]
+
+    def applications(self) -> list[dict[str, Any]]:
+        """What the ResourceManager tells of all applications."""
+        address = self._conf_files.addresses["yarn.resourcemanager.webapp.address"]
+        told = self.fetch_json(f"http://{address}/ws/v1/cluster/apps")
+        return list(told["apps"]["app"]) if told["apps"] else []
 
     def _has_datanode(self) -> bool:
         state = self._bean("dfs.namenode.http-address", "Hadoop:service=NameNode,name=FSNamesystemState")
