@@ -158,7 +158,7 @@ def test_a_failed_job_leaves_nothing_and_says_why(runner: str, error: type[Excep
     run = Run([path], tmp_path / "out", runner, tmp=tmp_path / "tmp")
 
     def cut_gate() -> None:
-        (gate,) = (tmp_path / "tmp").glob("*/gate")
+        (gate,) = tmp_path.glob(".out.partial-*/.stages/gate")
         gate.write_bytes(gate.read_bytes()[:-1])
 
     with pytest.raises(error, match="gate is cut short"):
