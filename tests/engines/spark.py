@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from tests.engines.engine import Engine, EngineError, free_port
+from tests.engines.hadoop import HadoopCluster
 from tests.engines.java import QUICK_JAVA, missing_java
 from tests.engines.task_python import make_task_python
 
@@ -65,6 +66,21 @@ class LocalClusterSpark(Spark):
     """Workers inside the driver's process, executors of their own: there is nothing to start."""
 
     master = f"local-cluster[{NUM_WORKERS},1,{WORKER_MB}]"
+
+
+class SparkBesideHadoop(LocalClusterSpark):
+    """Spark in the network of a Hadoop that is running, whose files it reads."""
+
+    def __init__(self, hadoop: HadoopCluster) -> None:
+        super().__init__()
+        self.hadoop = hadoop
+        self.env.update({name: hadoop.env[name] for name in ("HADOOP_CONF_DIR", "HADOOP_USER_NAME")})
+
+    def _isolate(self) -> None:
+        self._enter_network = self.hadoop._enter_network
+
+    def runner_options(self) -> dict[str, Any]:
+        return {**super().runner_options(), "hadoop_bin": str(self.hadoop.hadoop)}
 
 
 class StandaloneSpark(Spark):

@@ -52,6 +52,7 @@ def test_a_listing_is_read_with_sizes_and_without_folders() -> None:
     ("", ""),
     ("2026-11-18 15:19:12,501 WARN x: y\nls: `hdfs:///none': No such file or directory\n",
      "`hdfs:///none': No such file or directory"),
+    ("ls: Interrupted\n", "no answer in time"),
     (USAGE, "java.net.UnknownHostException: nohost"),
     (FATAL, "java.lang.RuntimeException: Class org.apache.hadoop.fs.s3a.S3AFileSystem not found"),
     ("26/11/18 15:19:12 WARN x: y\nJAVA_HOME is not set\n", "JAVA_HOME is not set"),
