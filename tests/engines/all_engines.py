@@ -11,8 +11,14 @@ from tests.engines import emr, hadoop, spark
 from tests.engines.engine import Engine
 
 
+class Inline(Engine):
+    """One process, as a first engine to compare with."""
+
+    runner = "inline"
+
+
 class Local(Engine):
-    """Processes on this machine, as a first engine to compare with."""
+    """Processes on this machine."""
 
     runner = "local"
 
@@ -32,6 +38,7 @@ class Entry(NamedTuple):
 
 
 ENGINES: Mapping[str, Entry] = {
+    "inline": Entry(Inline, lambda: None),
     "local": Entry(Local, lambda: None),
     "emr": Entry(emr.EmulatedEmr, emr.missing),
     "spark": Entry(spark.LocalClusterSpark, spark.missing),
