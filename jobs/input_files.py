@@ -20,6 +20,7 @@ PACKINGS = (".gz", ".bz2", ".zst")
 
 URI = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 FILE_URI = re.compile(r"file://(localhost)?(?=/)", re.IGNORECASE)
+PASSWORD = re.compile(r"(?<=://)([^/@\s]*):[^/@\s]*@")
 
 
 class Found(NamedTuple):
@@ -65,12 +66,12 @@ def split_endings(path: str) -> tuple[str, str]:
 
 
 def shown(name: str) -> str:
-    r"""A name that any terminal and file can hold, also where its bytes are not UTF-8.
+    r"""A name that any terminal and file can hold, also where its bytes are not UTF-8 or tell a password.
 
-    >>> shown("caf\udce9.txt")
-    'caf\\xe9.txt'
+    >>> shown("caf\udce9.txt"), shown("s3://key:secret@bucket/corpus.jsonl")
+    ('caf\\xe9.txt', 's3://key:***@bucket/corpus.jsonl')
     """
-    return os.fsencode(name).decode("utf-8", "backslashreplace")
+    return PASSWORD.sub(r"\1:***@", os.fsencode(name).decode("utf-8", "backslashreplace"))
 
 
 def _find(given: str) -> list[Found]:
@@ -88,6 +89,9 @@ def _find(given: str) -> list[Found]:
 
 
 def _find_remote(uri: str) -> Found:
+    if PASSWORD.search(uri):
+        raise InputError(f"cannot read {shown(uri)}: engines would write the password into their logs; "
+                         "give it to the engine by its configuration")
     ending, packing = split_endings(uri)
     if ending in TABLES or packing == ".zst":
         raise InputError(f"cannot read {shown(uri)}: CSV, Parquet and .zst are read from local paths only")

@@ -30,9 +30,9 @@ class Entry(NamedTuple):
     missing: Callable[[], Optional[str]]
 
     def started(self) -> Iterator[Any]:
-        """The engine while it runs, as a fixture gives it; a skip where it is not installed."""
+        """The engine while it runs, as a fixture gives it; a failure where it was asked for and is not installed."""
         if reason := self.missing():
-            pytest.skip(reason)
+            pytest.fail(reason, pytrace=False)
         with self.engine_class() as engine:
             yield engine
 

@@ -35,5 +35,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="session", params=ENGINES)
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    """Every engine in turn, running; a skip where it is not installed."""
+    """Every engine in turn, running."""
     yield from ENGINES[request.param].started()

@@ -160,7 +160,8 @@ HADOOP_FAULTS = {
 NOTHING_IS_LOST = {"NodeManager, restarted"}
 
 
-@pytest.mark.parametrize("fault", HADOOP_FAULTS)
+@pytest.mark.parametrize(
+    "fault", [pytest.param(fault, marks=[pytest.mark.ci_engines] * (fault == "mapper")) for fault in HADOOP_FAULTS])
 def test_hadoop_answers_the_same_though_it_loses_a(
     fault: str, hadoop_cluster: HadoopCluster, corpus: Corpus, tmp_path: Path, record_property: Callable[..., None]
 ) -> None:
