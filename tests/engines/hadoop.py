@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any
 
@@ -17,6 +18,10 @@ __all__ = ["HadoopCluster", "install", "missing"]
 DAEMONS = ("namenode", "datanode", "resourcemanager", "nodemanager")
 DAEMON_JAVA = f"-Xmx256m {OPEN_JAVA}"
 NUM_REDUCERS = 2
+
+MASTER_LOGS = "userlogs/application_*/container_*_000001/syslog"
+ATTEMPT = re.compile(r"attempt_\w+_(\d+) TaskAttempt Transitioned from NEW")
+REGISTERED = "NodeManager from node"
 
 
 class HadoopCluster(Engine):
@@ -74,6 +79,17 @@ class HadoopCluster(Engine):
         address = self._conf_files.addresses["yarn.resourcemanager.webapp.address"]
         told = self.fetch_json(f"http://{address}/ws/v1/cluster/apps")
         return list(told["apps"]["app"]) if told["apps"] else []
+
+    def num_retries(self) -> int:
+        """How many tasks and application masters have been started so far that were not the first of their kind."""
+        logs = list(self.logs.glob(MASTER_LOGS))
+        attempts = [number for log in logs for number in ATTEMPT.findall(log.read_text())]
+        num_jobs = len({log.parents[1] for log in logs})
+        return len(logs) - num_jobs + sum(number != "0" for number in attempts)
+
+    def num_registrations(self) -> int:
+        """How often a NodeManager has told the ResourceManager that it is there."""
+        return (self.logs / "resourcemanager.log").read_text().count(REGISTERED)
 
     def _has_datanode(self) -> bool:
         state = self._bean("dfs.namenode.http-address", "Hadoop:service=NameNode,name=FSNamesystemState")

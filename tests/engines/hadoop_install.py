@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Optional
@@ -82,6 +83,8 @@ def missing() -> Optional[str]:
 
 def install(folder: Optional[Path] = None) -> Path:
     """Put Hadoop into a folder, if it is not there: complete or not at all."""
+    if reason := missing_java():
+        raise EngineError(f"Hadoop and Spark need Java 17: {reason}")
     folder = folder or hadoop_folder()
     if folder.exists():
         _write_launcher(folder / "bin" / "hadoop")
@@ -131,4 +134,7 @@ def _write_launcher(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    print(install())
+    try:
+        print(install())
+    except EngineError as error:
+        sys.exit(str(error))
