@@ -21,7 +21,7 @@ with stand_ins():
 
 RUNNER_CLASSES = {"local": LocalMRJobRunner, "hadoop": HadoopJobRunner, "spark": SparkMRJobRunner, "emr": EMRJobRunner}
 WANTED = {
-    "hadoop": {"task_python_bin", "hadoop_bin", "hadoop_streaming_jar", "hadoop_tmp_dir", "cleanup_on_failure"},
+    "hadoop": {"task_python_bin", "hadoop_bin", "hadoop_streaming_jar", "hadoop_tmp_dir", "upload_archives"},
     "spark": {"python_bin", "spark_master", "spark_deploy_mode", "spark_args", "spark_tmp_dir", "jobconf"},
     "emr": {"region", "instance_type", "core_instance_type", "subnet", "iam_service_role", "iam_instance_profile",
             "task_instance_bid_price", "cloud_log_dir", "cleanup", "jobconf"},
@@ -55,9 +55,11 @@ def test_options_that_are_on_stay_as_they_are(runner: str) -> None:
     given = yaml.safe_load(default_conf(runner).read_text(encoding="utf-8"))["runners"][runner]
     everything = yaml.safe_load(with_all_options(runner))["runners"][runner]
     alternatives = {"spark": {"spark_master"}}.get(runner, set())
-    for name in set(given) - alternatives - {"jobconf"}:
+    tables = ("jobconf", "cmdenv")
+    for name in set(given) - alternatives - set(tables):
         assert everything[name] == given[name]
-    assert given.get("jobconf", {}).items() <= everything.get("jobconf", {}).items()
+    for name in tables:
+        assert given.get(name, {}).items() <= everything.get(name, {}).items()
 
 
 @pytest.mark.parametrize("runner", RUNNER_CLASSES)
