@@ -77,5 +77,6 @@ def show_log(verbose: bool, is_heard: bool) -> None:
     log = logging.getLogger(MRJOB)
     log.setLevel(logging.INFO if verbose or is_heard else logging.CRITICAL)
     log.propagate = verbose
-    if verbose and not log.handlers:
-        log.addHandler(logging.StreamHandler())
+    if not log.handlers:
+        # Without any, warnings would be shown.
+        log.addHandler(logging.StreamHandler() if verbose else logging.NullHandler())

@@ -23,7 +23,9 @@ def test_counters_have_the_same_names_and_addresses_are_told(engine: Engine, tmp
         told = step["engine_counters"]
         tasks = [told.pop(name, None) for name in TASKS]
         if engine.runner == "hadoop":
-            assert tasks[0] > 2 and tasks[1:] == [0, 0]
+            # A task that is slow may be started twice, and one of the two killed.
+            num_launched, num_failed, num_killed = tasks
+            assert num_launched - num_killed > 2 and num_failed == 0
         else:
             assert tasks == [None, None, None]
         of_data = {**step["counters"], "shuffle_bytes": step["shuffle_bytes"]}
