@@ -64,6 +64,11 @@ def names_of(uri: str) -> tuple[str, ...]:
     return uri, re.sub(r"^file://|(?<=^hdfs://)[^/]+", "", uri)
 
 
+def number_of_input(uri: str, numbers: Mapping[str, int]) -> int:
+    """The number of the input that an engine calls so; if it is none of them, the number that would be next."""
+    return next((numbers[name] for name in names_of(uri) if name in numbers), len(numbers))
+
+
 class LookalikeJob(MRJob):
     """A job that reads documents under the settings of its command line."""
 

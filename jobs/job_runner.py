@@ -97,7 +97,7 @@ class JobRunner:
                 raise JobFailed(_failure(name, runner, error)) from error
             self.uris = uploaded_files(runner)
             with open(output, "wb") as file:
-                for lines in _blocks_of_lines(runner.cat_output()):
+                for lines in blocks_of_lines(runner.cat_output()):
                     file.writelines(_without_counts(lines, counts))
         return StepReport(name, time.monotonic() - started, dict(counts), inputs is None)
 
@@ -121,8 +121,8 @@ def _failure(name: str, runner: Any, error: Exception) -> str:
     return f"{name}: {said[-1].partition(': ')[2] or said[-1]}" if said else f"{name}: {error}"
 
 
-def _blocks_of_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Large blocks of whole lines, from chunks that may end anywhere."""
+def blocks_of_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Large blocks of whole lines, each with its end, from chunks that may end anywhere."""
     block = bytearray()
     for chunk in chunks:
         block += chunk

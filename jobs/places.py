@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Optional
 
-from jobs.base import names_of
+from jobs.base import number_of_input
 from jobs.input_files import is_uri, split_endings
 from jobs.readers import Source
 
@@ -26,8 +26,7 @@ class Places:
         self._lines_before: Optional[int] = None
 
     def key(self, file: str, start: int, line_in_split: int) -> bytes:
-        numbers = (self._number_of[name] for name in names_of(file) if name in self._number_of)
-        return KEY % (next(numbers, len(self._sources)), start, line_in_split)
+        return KEY % (number_of_input(file, self._number_of), start, line_in_split)
 
     def shown(self, key: bytes, file: str) -> str:
         """The place of a key; quick where keys come in their order."""
