@@ -11,7 +11,7 @@ from typing import Any, Optional
 import click
 from rich.console import Console
 
-from jobs.cli_options import FILE, read_run, read_settings, run_options, setting_options
+from jobs.cli_options import FILE, read_exact_settings, read_run, read_settings, run_options, setting_options
 from jobs.dedup import Cleaning
 from jobs.dedup import dedup as clean_corpus
 from jobs.display import Display, sample_table, summary_table, truth_table
@@ -58,29 +58,32 @@ def pairs(truth: Optional[Path], links: bool, quiet: bool, **values: Any) -> Non
 @cli.command()
 @run_options
 @click.option("--cluster", type=click.Choice(["chain", "keeper"]), default="chain", show_default=True,
-              help="What belongs together: all that chains of pairs connect, or only what is similar to its keeper.")
+              help="What is a cluster: all that pairs connect, or a keeper and what is similar to it.")
 @click.option("--keep", default="id", show_default=True, metavar="POLICY",
-              help="Which document of a cluster stays: id (the smallest), longest, shortest, max:FIELD or min:FIELD; "
-                   "between equals the smallest id.")
-@click.option("--exact-only", is_flag=True, help="Remove documents of equal text only.")
+              help="Which document of a cluster stays: id (the smallest), longest, shortest, max:FIELD or min:FIELD.")
+@click.option("--exact-only", is_flag=True, help="Remove only what has the same text after normalization.")
 @click.option("--resume", is_flag=True, help="Take up an interrupted run, whose stages are in PATH.partial.")
 @setting_options
 def dedup(cluster: str, keep: str, exact_only: bool, resume: bool, quiet: bool, **values: Any) -> None:
     """Remove near-duplicates from a corpus, and tell what was removed and why.
 
-    Documents at or above the threshold to each other are joined to clusters, and one of each stays, the
-    keeper. With --cluster chain (a is like b, b is like c) a removed document may be less similar to its keeper than
-    the threshold; the summary tells how many are. With --cluster keeper none is: the first document in the order of
-    --keep takes all that are similar to it, then the first of those left, and so on; of a chain more is kept.
+    Documents at or above the threshold to each other are put in clusters, and one of each stays, its keeper.
 
-    Writes kept.jsonl (or in the format of the input's lines), removed.jsonl with keeper, similarity and reason,
-    clusters.jsonl, links.jsonl (pairs.jsonl with --cluster keeper), rejected.jsonl and run.json. INPUT is as
-    for pairs.
+    With --cluster chain all that pairs connect is one cluster: where a is like b, and b like c, c may be less
+    similar to a than the threshold. The summary tells how many such documents are removed. With --cluster
+    keeper there are none: the first document takes all that are similar to it, then the first of
+    those left does, and so on. More is kept, and all pairs have to fit into memory.
+
+    POLICY is id, longest, shortest (by the characters of the text), max:FIELD or min:FIELD. Of equals the smallest
+    id stays. Documents whose FIELD is missing or no number come after all others.
+
+    Writes kept.jsonl (.tsv or .txt, as the lines of the input are) with these lines as they were; removed.jsonl
+    with the keeper, the similarity and the reason of each other line; clusters.jsonl; links.jsonl, or pairs.jsonl
+    with --cluster keeper; rejected.jsonl; run.json. INPUT is as for pairs.
     """
-    run = read_run(values, links=cluster == "chain", resume=resume)
-    if exact_only:
-        values.update(minhash="whole-text", threshold=1.0)
-    report = clean_corpus(run, read_settings(values), Cleaning(cluster, KeepPolicy.parse(keep)), Display(quiet))
+    run = read_run(values, resume=resume)
+    settings = read_exact_settings(values) if exact_only else read_settings(values)
+    report = clean_corpus(run, settings, Cleaning(cluster, KeepPolicy.parse(keep)), Display(quiet))
     if not quiet:
         show(summary_table(report), f"The results are in {run.out}")
 

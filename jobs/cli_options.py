@@ -73,7 +73,7 @@ def setting_options(command: Command) -> Command:
     return click.option("--no-id", is_flag=True, help="Lines have no id: it is made from the text.")(command)
 
 
-def read_run(values: dict[str, Any], links: bool, resume: bool = False) -> Run:
+def read_run(values: dict[str, Any], links: bool = False, resume: bool = False) -> Run:
     """The run of a command line; what it takes goes out of the values."""
     names = ("inputs", "out", "runner", "conf", "tmp", "cores", "strict", "duplicate_ids", "verbose")
     command = shown(shlex.join(["lookalike", *sys.argv[1:]]))
@@ -92,6 +92,14 @@ def read_settings(values: dict[str, Any]) -> Settings:
         values["stop_words"] = read_stop_words(stop_words)
     settings = settings_from(values, read_json(settings_file) if settings_file else None)
     return dataclasses.replace(settings, id_field=None) if no_id else settings
+
+
+def read_exact_settings(values: dict[str, Any]) -> Settings:
+    """The same, but that only equal texts are found, by no signature and at no other threshold."""
+    given = [name for name in ("threshold", "recall", "bands", "rows", "minhash") if values[name] is not None]
+    if given:
+        raise SettingsError(f"--exact-only finds equal texts, whatever --{given[0]} says: leave out one of them")
+    return read_settings(values).replace(minhash="whole-text", threshold=1.0, bands=None, rows=None)
 
 
 def read_stop_words(name: str) -> tuple[str, ...]:

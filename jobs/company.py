@@ -11,9 +11,11 @@ import numpy.typing as npt
 
 from jobs.base import BatchMapJob, Record, input_split, numbers_of_files
 from jobs.gate_file import UniqueIds, read_gate
+from jobs.keep_policy import POLICIES, KeepPolicy
 from jobs.kept_lines import Place
 from jobs.members import NOBODY, read_members
 from lsh_core.document import BOM
+from lsh_core.errors import SettingsError
 from lsh_core.hashing import Hashes, digests64
 from lsh_core.selection import GateTable
 
@@ -41,8 +43,16 @@ class CompanyJob(BatchMapJob):
         self.add_file_arg("--input-paths", help="JSON list of the inputs, in their order")
         self.add_passthru_arg("--duplicate-ids", choices=("refuse", "number"), default="refuse",
                               help="as the clusters were found with")
+        self.add_passthru_arg("--keep", default="id", help=POLICIES)
         self.add_passthru_arg("--one-line-each", action="store_true",
                               help="no line is rejected and no document has copies: only lines of the gate are parsed")
+
+    def load_args(self, args: list[str]) -> None:
+        super().load_args(args)
+        try:
+            self.policy = KeepPolicy.parse(self.options.keep)
+        except SettingsError as error:
+            self.arg_parser.error(str(error))
 
     def mapper_init(self) -> None:
         super().mapper_init()
@@ -58,10 +68,10 @@ class CompanyJob(BatchMapJob):
     def map_company(self, lines: list[bytes], company: Company) -> Iterable[Record]:
         raise NotImplementedError
 
-    def place_of(self, number: int) -> bytes:
+    def place_of(self, number: int) -> Place:
         """Where a line of the batch in work comes from."""
         split = input_split()
-        return Place(self._number_of_file(split.file), *split, self.lines_before + number + 1).encode()
+        return Place(self._number_of_file(split.file), *split, self.lines_before + number + 1)
 
     def _find_company(self, lines: list[bytes]) -> Company:
         """The lines of a batch that have company."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jobs.clusters import MEMORY_LINKS, Cluster, clusters_of_links, has_more_lines
 from jobs.display import Display
-from jobs.errors import JobFailed, OutputError
+from jobs.errors import JobFailed
 from jobs.job_runner import Run
 from jobs.keep_policy import KeepPolicy, Rank
-from jobs.keepers import KeptCluster, KeptClusters, check_policy, members_of, read_ranks
+from jobs.keepers import KeptCluster, KeptClusters, members_of, read_ranks
 from jobs.kept import KEPT_NAMES, CorpusWriter, Outcome, sortable_decisions, write_clusters
 from jobs.lean_mrjob import HERE
 from jobs.members import Members, write_members
@@ -21,14 +21,14 @@ from jobs.mr_keep import MRKeep
 from jobs.mr_ranks import MRRanks
 from jobs.mr_rest import MRRest
 from jobs.outputs import sorted_lines
-from jobs.pipeline import CorpusRun, make_gate, open_run, write_pairs
+from jobs.pipeline import CorpusRun, check_same_input, make_gate, open_run, write_pairs
 from jobs.places import Places
 from jobs.run_report import RunReport, StepReport
+from lsh_core.errors import SettingsError
 from lsh_core.settings import Settings
 
 MAX_PAIRS = MEMORY_LINKS
 """Of more pairs than these --cluster keeper is refused: all of them are in memory then."""
-
 
 BY_ID = KeepPolicy("id")
 
@@ -43,7 +43,8 @@ class Cleaning:
 
 def dedup(run: Run, settings: Settings, cleaning: Cleaning, display: Display) -> RunReport:
     """Write the corpus without near-duplicates, what was removed and why, the clusters, and ``run.json``."""
-    check_policy(cleaning.keep, settings.format)
+    cleaning.keep.check_format(settings.format)
+    run = replace(run, links=cleaning.cluster == "chain")
     asked_for = {"cluster": cleaning.cluster, "keep": str(cleaning.keep), "duplicate_ids": run.duplicate_ids,
                  "strict": run.strict}
     with open_run(run, settings, display, asked_for) as work:
@@ -76,15 +77,15 @@ class _Keeping:
         paths.write_text(json.dumps([source.path for source in self.jobs.sources]))
         self._members = self.jobs.tmp_dir / "members"
         self._args = ["--gate", str(gate), "--members", str(self._members), "--input-paths", str(paths),
-                      "--duplicate-ids", work.run.duplicate_ids]
+                      "--keep", str(cleaning.keep), "--duplicate-ids", work.run.duplicate_ids]
         if not (self.report.counter("rejected") or self.report.counter("copies")):
             self._args.append("--one-line-each")
 
     def keepers(self, links: Path) -> KeptClusters:
         """The clusters of all links or pairs, each with its keeper."""
         if self.cleaning.cluster == "keeper" and has_more_lines(links, MAX_PAIRS):
-            raise OutputError(f"--cluster keeper needs all pairs in memory, and there are more than {MAX_PAIRS:,}; "
-                              "--cluster chain does not")
+            raise SettingsError(f"--cluster keeper needs all pairs in memory, and there are more than {MAX_PAIRS:,}; "
+                                "--cluster chain does not")
         clusters = clusters_of_links(links, self._run_round, self.jobs.tmp_dir)
         ranks = self._ranks(clusters) if self.cleaning.keep.needs_texts else {}
         return KeptClusters(self.cleaning.cluster, clusters, ranks)
@@ -95,10 +96,9 @@ class _Keeping:
 
     def _ranks(self, clusters: Iterable[Cluster]) -> dict[str, Rank]:
         self._write(members_of(KeptCluster(cluster.doc_ids[0], cluster.doc_ids, {}) for cluster in clusters))
-        ranks = self.work.stages.make(
-            "ranks", self.report, lambda path: self._run(MRRanks, "ranks", path, "--keep", str(self.cleaning.keep)))
+        ranks = self.work.stages.make("ranks", self.report, lambda path: self._run(MRRanks, "ranks", path))
         if self.report.counter("without_rank"):
-            self.jobs.display.note(f"{self.report.counter('without_rank'):,} documents of clusters have no number in "
+            self.jobs.display.note(f"{self.report.counter('without_rank'):,} lines of clusters have no number in "
                                    f"{self.cleaning.keep.field!r}: others are kept before them")
         with open(ranks, "rb") as lines:
             return read_ranks(lines)
@@ -109,6 +109,7 @@ class _Keeping:
         decisions = self.work.stages.make("keep", self.report, self._decide)
         holes = ["--holes"] if self.jobs.runner in HERE else []
         rest = self.work.stages.make("rest", self.report, lambda path: self._run(MRRest, "rest", path, *holes))
+        check_same_input(self.report)
         settings, places = self.jobs.settings, Places(self.jobs.sources, {})
         kept_path, removed_path = (self.work.folder / name for name in (KEPT_NAMES[settings.format], "removed.jsonl"))
         with open(kept_path, "wb") as kept, open(removed_path, "wb") as removed, open(rest, "rb") as others, \

@@ -117,7 +117,7 @@ def _add_cleaning(table: Table, cleaning: Mapping[str, Any], threshold: float) -
     table.add_row("removed", f"{cleaning['removed']:,} lines")
     if cleaning["chained"]:
         table.add_row("", f"{cleaning['chained']:,} of them are below {threshold:g} to their keeper, linked by others; "
-                          "--cluster keeper would keep them")
+                          "--cluster keeper removes none such")
 
 
 def _ratio(part: int, whole: int) -> str:

@@ -103,7 +103,7 @@ class JobRunner:
                 raise JobFailed(failure(name, runner, error, self.sources)) from error
             self.uris, told = uploaded_files(runner), engine_counters((runner.counters() or [{}])[0])
             with open(output, "wb") as file:
-                for lines in _blocks_of_lines(runner.cat_output()):
+                for lines in blocks_of_lines(runner.cat_output()):
                     file.writelines(_without_counts(lines, counts))
         return StepReport(name, time.monotonic() - started, dict(counts), told, inputs is None)
 
@@ -121,8 +121,8 @@ def default_conf(runner: str) -> Path:
     return Path(str(files("jobs.conf"))) / ("local.conf" if runner == "inline" else f"{runner}.conf")
 
 
-def _blocks_of_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Large blocks of whole lines, from chunks that may end anywhere."""
+def blocks_of_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Large blocks of whole lines, each with its end, from chunks that may end anywhere."""
     block = bytearray()
     for chunk in chunks:
         block += chunk

@@ -83,7 +83,7 @@ def open_run(
             yield CorpusRun(run, jobs, report, remote, folder, stages)
             if report.counter("rejected"):
                 report.steps.append(_find_rejects(jobs, folder / "rejected.jsonl"))
-            _check_same_input(report)
+            check_same_input(report)
             _check_unique_ids(report)
             report.seconds = time.monotonic() - started
             report.write(folder / "run.json")
@@ -218,7 +218,8 @@ def _check_same_unicode(report: RunReport) -> None:
                         "let all of them use the same version of Python")
 
 
-def _check_same_input(report: RunReport) -> None:
+def check_same_input(report: RunReport) -> None:
+    """Refuse what came of an input that was not the same in all passes."""
     _check_same_unicode(report)
     sums = {(step.counters.get("lines"), step.counters.get("input_sum")) for step in report.steps if step.reads_input}
     if len(sums) > 1:
