@@ -11,9 +11,8 @@ from typing import Any, Optional
 import click
 from rich.console import Console
 
+from jobs.cleaning import Cleaning, clean_corpus
 from jobs.cli_options import FILE, read_exact_settings, read_run, read_settings, run_options, setting_options
-from jobs.dedup import Cleaning
-from jobs.dedup import dedup as clean_corpus
 from jobs.display import Display, sample_table, summary_table, truth_table
 from jobs.keep_policy import KeepPolicy
 from jobs.pipeline import find_pairs

@@ -12,6 +12,7 @@ from typing import Any, Callable, Union
 import click
 
 from jobs.base import option_type, settings_from
+from jobs.cleaning import exact_only
 from jobs.errors import InputError
 from jobs.input_files import is_uri, shown
 from jobs.job_runner import RUNNERS, Run
@@ -99,7 +100,7 @@ def read_exact_settings(values: dict[str, Any]) -> Settings:
     given = [name for name in ("threshold", "recall", "bands", "rows", "minhash") if values[name] is not None]
     if given:
         raise SettingsError(f"--exact-only finds equal texts, whatever --{given[0]} says: leave out one of them")
-    return read_settings(values).replace(minhash="whole-text", threshold=1.0, bands=None, rows=None)
+    return exact_only(read_settings(values))
 
 
 def read_stop_words(name: str) -> tuple[str, ...]:

@@ -33,6 +33,11 @@ MAX_PAIRS = MEMORY_LINKS
 BY_ID = KeepPolicy("id")
 
 
+def exact_only(settings: Settings) -> Settings:
+    """The same settings, but that only equal texts are found."""
+    return settings.replace(minhash="whole-text", threshold=1.0, bands=None, rows=None)
+
+
 @dataclass(frozen=True)
 class Cleaning:
     """What a cluster is, and which of its documents stays."""
@@ -41,7 +46,7 @@ class Cleaning:
     keep: KeepPolicy = BY_ID
 
 
-def dedup(run: Run, settings: Settings, cleaning: Cleaning, display: Display) -> RunReport:
+def clean_corpus(run: Run, settings: Settings, cleaning: Cleaning, display: Display) -> RunReport:
     """Write the corpus without near-duplicates, what was removed and why, the clusters, and ``run.json``."""
     cleaning.keep.check_format(settings.format)
     run = replace(run, links=cleaning.cluster == "chain")
