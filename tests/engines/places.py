@@ -107,3 +107,8 @@ class S3(Place):
 
     def read(self, uri: str) -> bytes:
         return self.storage.read(uri)
+
+    def clear(self) -> None:
+        """Remove everything: the emulation keeps it as long as this process lives."""
+        for uri in self.storage.list(f"s3://{BUCKET}/"):
+            self.storage.remove(uri)

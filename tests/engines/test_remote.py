@@ -56,8 +56,10 @@ def hdfs(hadoop_cluster: HadoopCluster) -> Hdfs:
 
 
 @pytest.fixture(scope="module")
-def s3(emulated_emr: EmulatedEmr) -> S3:
-    return S3(emulated_emr)
+def s3(emulated_emr: EmulatedEmr) -> Iterator[S3]:
+    place = S3(emulated_emr)
+    yield place
+    place.clear()
 
 
 @pytest.fixture(scope="module")
