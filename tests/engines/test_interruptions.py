@@ -67,9 +67,9 @@ def test_hadoop_kills_the_application(hadoop_cluster: HadoopCluster, number: int
     hadoop_cluster.wait_until(lambda: hadoop_cluster.task_pids("mapper"), "a mapper runs", RUN_SECONDS)
     run.send_signal(number)
     assert_nothing_is_left(hadoop_cluster, run, before, folder)
-    (state,) = [application["state"] for application in hadoop_cluster.applications()
-                if application["id"] not in earlier]
-    assert state == "KILLED"
+    (status,) = [application["finalStatus"] for application in hadoop_cluster.applications()
+                 if application["id"] not in earlier]
+    assert status == "KILLED"
     assert "nasty.jsonl" not in hadoop_cluster.fs("-ls", "-R", "/user").stdout
 
 
