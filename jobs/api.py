@@ -12,10 +12,10 @@ from typing import Any, Optional, Union
 from jobs import pipeline
 from jobs.cleaning import Cleaning, clean_corpus
 from jobs.cleaning import exact_only as only_equal_texts
-from jobs.display import Display
 from jobs.job_runner import Run
 from jobs.keep_policy import KeepPolicy
 from jobs.kept import KEPT_NAMES
+from jobs.silence import Silence
 from lsh_core.settings import Settings
 
 Inputs = Union[str, Path, Sequence[Union[str, Path]], Iterable[Mapping[str, Any]]]
@@ -55,7 +55,7 @@ def find_pairs(inputs: Inputs, *, out: Optional[Path] = None, runner: Optional[s
     """
     with _Call(inputs, out, settings) as call:
         run = Run(call.inputs, call.out, runner, strict=strict, links=links, duplicate_ids=duplicate_ids)
-        pipeline.find_pairs(run, call.settings, Display(quiet=True))
+        pipeline.find_pairs(run, call.settings, Silence())
         return PairsFound(call.records("links.jsonl" if links else "pairs.jsonl"), call.records("rejected.jsonl"),
                           call.run())
 
@@ -75,7 +75,7 @@ def dedup(inputs: Inputs, *, out: Optional[Path] = None, runner: Optional[str] =
     with _Call(inputs, out, settings) as call:
         run = Run(call.inputs, call.out, runner, strict=strict, duplicate_ids=duplicate_ids)
         clean_corpus(run, only_equal_texts(call.settings) if exact_only else call.settings,
-                     Cleaning(cluster, KeepPolicy.parse(keep)), Display(quiet=True))
+                     Cleaning(cluster, KeepPolicy.parse(keep)), Silence())
         kept = (call.out / KEPT_NAMES[call.settings.format]).read_text(encoding="utf-8").split("\n")[:-1]
         return CleanCorpus(
             [json.loads(line) for line in kept] if call.settings.format == "jsonl" else kept,

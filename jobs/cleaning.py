@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jobs.clusters import MEMORY_LINKS, Cluster, clusters_of_links, has_more_lines
-from jobs.display import Display
 from jobs.errors import JobFailed
 from jobs.job_runner import Run
 from jobs.keep_policy import KeepPolicy, Rank
@@ -24,6 +23,7 @@ from jobs.outputs import sorted_lines
 from jobs.pipeline import CorpusRun, check_same_input, make_gate, open_run, write_pairs
 from jobs.places import Places
 from jobs.run_report import RunReport, StepReport
+from jobs.silence import Silence
 from lsh_core.errors import SettingsError
 from lsh_core.settings import Settings
 
@@ -46,7 +46,7 @@ class Cleaning:
     keep: KeepPolicy = BY_ID
 
 
-def clean_corpus(run: Run, settings: Settings, cleaning: Cleaning, display: Display) -> RunReport:
+def clean_corpus(run: Run, settings: Settings, cleaning: Cleaning, display: Silence) -> RunReport:
     """Write the corpus without near-duplicates, what was removed and why, the clusters, and ``run.json``."""
     cleaning.keep.check_format(settings.format)
     run = replace(run, links=cleaning.cluster == "chain")

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any, Optional
 
 import click
-from rich.console import Console
 
 from jobs.cleaning import Cleaning, clean_corpus
 from jobs.cli_options import FILE, read_exact_settings, read_run, read_settings, run_options, setting_options
-from jobs.display import Display, sample_table, summary_table, truth_table
 from jobs.keep_policy import KeepPolicy
 from jobs.pipeline import find_pairs
+from jobs.silence import display_for
 from jobs.truth import compare, read_truth
 from lsh_core.errors import LookalikeError, SettingsError
 
@@ -47,11 +46,11 @@ def pairs(truth: Optional[Path], links: bool, quiet: bool, **values: Any) -> Non
     if truth and not isinstance(run.out, Path):
         raise SettingsError(f"--truth compares pairs in a local folder, and --out is {run.out}: leave out one")
     known = read_truth(truth) if truth else {}
-    report = find_pairs(run, settings, Display(quiet))
-    if not quiet:
-        if truth and isinstance(run.out, Path):
-            show(truth_table(compare(known, run.out / "pairs.jsonl"), settings.threshold))
-        show(summary_table(report), f"The results are in {run.out}")
+    display = display_for(quiet)
+    report = find_pairs(run, settings, display)
+    if truth and isinstance(run.out, Path):
+        display.truth(compare(known, run.out / "pairs.jsonl"), settings.threshold)
+    display.summary(report, run.out)
 
 
 @cli.command()
@@ -82,9 +81,8 @@ def dedup(cluster: str, keep: str, exact_only: bool, resume: bool, quiet: bool, 
     """
     run = read_run(values, resume=resume)
     settings = read_exact_settings(values) if exact_only else read_settings(values)
-    report = clean_corpus(run, settings, Cleaning(cluster, KeepPolicy.parse(keep)), Display(quiet))
-    if not quiet:
-        show(summary_table(report), f"The results are in {run.out}")
+    display = display_for(quiet)
+    display.summary(clean_corpus(run, settings, Cleaning(cluster, KeepPolicy.parse(keep)), display), run.out)
 
 
 @cli.command()
@@ -109,17 +107,10 @@ def sample(docs: int, seed: int, out: Path, chars: int, near: float, template: i
 
     spec = SampleSpec(docs, seed, chars, near, template, equal)
     truth = out.with_name(out.name.partition(".")[0] + ".truth.jsonl")
-    with Display(quiet).count("documents", docs) as on_progress:
+    display = display_for(quiet)
+    with display.count("documents", docs) as on_progress:
         report = write_sample(spec, out, truth, on_progress)
-    if not quiet:
-        show(sample_table(report), f"The corpus is {out}, its planted pairs are {truth}")
-
-
-def show(*items: Any) -> None:
-    """Print results, as wide as they are."""
-    console = Console(highlight=False, soft_wrap=True)
-    for item in items:
-        console.print(item, markup=False)
+    display.sample(report, out, truth)
 
 
 def main() -> None:

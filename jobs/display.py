@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Callable, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Union
 
 from rich.console import Console
 from rich.markup import escape
@@ -13,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 
 from jobs.run_report import RunReport
+from jobs.silence import Listener, Silence
 from jobs.truth import Comparison
 
 if TYPE_CHECKING:
@@ -22,30 +24,18 @@ SECONDS_BETWEEN_LINES = 10.0
 NUM_PAIRS_SHOWN = 60
 
 
-class Listener(Protocol):
-    """To be told the stage of a job (map, sort, ...), how much of it is done, and how much there is."""
+class Display(Silence):
+    """Results on standard output; progress and messages on standard error: a live bar on a terminal, else lines."""
 
-    def __call__(self, stage: str, done: int, total: int, unit: str = "tasks") -> None: ...
-
-
-class Display:
-    """Progress and messages on standard error: a live bar on a terminal, else a line now and then."""
-
-    def __init__(self, quiet: bool = False) -> None:
-        self.quiet = quiet
+    def __init__(self) -> None:
         self.console = Console(stderr=True, highlight=False, soft_wrap=True)
 
     def note(self, text: str) -> None:
-        """A message that stays on the screen."""
-        if not self.quiet:
-            self.console.print(text, markup=False)
+        self.console.print(text, markup=False)
 
     @contextmanager
     def step(self, name: str) -> Iterator[Listener]:
-        """While a job runs, the listener to be told of its tasks."""
-        if self.quiet:
-            yield lambda stage, done, total, unit="tasks": None
-        elif self.console.is_terminal:
+        if self.console.is_terminal:
             with self._bar() as progress:
                 yield _BarListener(progress, name)
         else:
@@ -56,11 +46,21 @@ class Display:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), unit, TimeRemainingColumn())
         return Progress(*columns, console=self.console, transient=True)
 
-    @contextmanager
-    def count(self, what: str, total: int) -> Iterator[Callable[[int], None]]:
-        """While things are made, the listener to be told how many there are."""
-        with self.step(what) as listener:
-            yield lambda done: listener("written", done, total)
+    def summary(self, report: RunReport, out: Union[Path, str]) -> None:
+        _show(summary_table(report), f"The results are in {out}")
+
+    def truth(self, comparisons: Sequence[Comparison], threshold: float) -> None:
+        _show(truth_table(comparisons, threshold))
+
+    def sample(self, report: SampleReport, out: Path, truth: Path) -> None:
+        _show(sample_table(report), f"The corpus is {out}, its planted pairs are {truth}")
+
+
+def _show(*items: Any) -> None:
+    """Print results, as wide as they are."""
+    console = Console(highlight=False, soft_wrap=True)
+    for item in items:
+        console.print(item, markup=False)
 
 
 class _BarListener:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Callable
 
-from jobs.display import Listener
+from jobs.silence import Listener
 
 MRJOB = "mrjob"
 

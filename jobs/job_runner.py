@@ -13,7 +13,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Optional, Union
 
-from jobs.display import Display
 from jobs.engine_log import heard, show_log
 from jobs.errors import JobFailed
 from jobs.failures import failure
@@ -21,6 +20,7 @@ from jobs.lean_mrjob import HERE, StepFailedException, uploaded_files
 from jobs.readers import Source
 from jobs.records import COUNTS_PREFIX, decode_counts
 from jobs.run_report import StepReport, engine_counters
+from jobs.silence import Silence
 from jobs.warm_tasks import WarmTasks
 from lsh_core.settings import Settings
 
@@ -59,7 +59,7 @@ class JobRunner:
     """Runs jobs over the same sources under the same settings."""
 
     def __init__(
-        self, run: Run, settings: Settings, sources: Sequence[Source], tmp_dir: Path, display: Display
+        self, run: Run, settings: Settings, sources: Sequence[Source], tmp_dir: Path, display: Silence
     ) -> None:
         self.sources, self.settings, self.tmp_dir, self.display = sources, settings, tmp_dir, display
         self.num_bytes = sum(source.num_bytes for source in sources)

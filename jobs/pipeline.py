@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
-from jobs.display import Display
 from jobs.engine_log import show_log
 from jobs.errors import InputError, JobFailed, OutputError
 from jobs.gate_file import write_gate
@@ -28,6 +27,7 @@ from jobs.readers import open_inputs
 from jobs.rejected import placed, sortable, write_rejected
 from jobs.remote import Remote, check_number_of_files
 from jobs.run_report import RunReport, StepReport
+from jobs.silence import Silence
 from jobs.stages import Stages, identity_of, resumable_folder
 from lsh_core.settings import Settings
 
@@ -51,7 +51,7 @@ class CorpusRun:
     stages: Stages
 
 
-def find_pairs(run: Run, settings: Settings, display: Display) -> RunReport:
+def find_pairs(run: Run, settings: Settings, display: Silence) -> RunReport:
     """Write ``pairs.jsonl`` or ``links.jsonl``, ``rejected.jsonl`` if there is a need, and ``run.json``."""
     with open_run(run, settings, display) as work:
         gate = make_gate(work)
@@ -62,7 +62,7 @@ def find_pairs(run: Run, settings: Settings, display: Display) -> RunReport:
 
 @contextmanager
 def open_run(
-    run: Run, settings: Settings, display: Display, asked_for: Optional[dict[str, Any]] = None
+    run: Run, settings: Settings, display: Silence, asked_for: Optional[dict[str, Any]] = None
 ) -> Iterator[CorpusRun]:
     """Check what the user named; afterwards write what all runs write, and let the result take its name.
 

@@ -11,12 +11,12 @@ import pytest
 
 import jobs.base
 import jobs.pipeline
-from jobs.display import Display, Listener
 from jobs.errors import InputError, JobFailed
 from jobs.gate_file import BadGate
 from jobs.job_runner import JobRunner, Run
 from jobs.pipeline import GATE_REDUCER_BYTES, find_pairs, num_gate_shards, private_folder
 from jobs.run_report import RunReport, StepReport
+from jobs.silence import Listener, Silence
 from lsh_core.settings import Settings
 from tests.helpers import (
     assert_as_promised,
@@ -32,11 +32,10 @@ from tests.oracles import brute_force_pairs
 from tests.passes import QUIET, written
 
 
-class MeddlingDisplay(Display):
+class MeddlingDisplay(Silence):
     """Does something just before a job of some name runs, and remembers the jobs and what was said."""
 
     def __init__(self, name: str = "", meddle: Callable[[], object] = bool) -> None:
-        super().__init__(quiet=True)
         self.name, self.meddle = name, meddle
         self.steps: list[str] = []
         self.notes: list[str] = []
