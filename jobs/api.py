@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import jobs.lean_mrjob  # noqa: F401  before numpy, which it makes ready
+
+# isort: split
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence

@@ -111,6 +111,12 @@ def test_numpy_is_imported_after_it_was_told_how_to_be_fast(path):
     assert order.index("jobs.lean_mrjob") < order.index("numpy")
 
 
+@pytest.mark.parametrize("module", ["jobs.cli", "jobs.api"])
+def test_the_driver_makes_numpy_ready_too(module):
+    order = order_of_import(module)
+    assert order.index("jobs.lean_mrjob") < order.index("numpy")
+
+
 def order_of_import(module: str) -> list[str]:
     """The modules that importing a module loads, first ones first."""
     code = f"import sys; before = set(sys.modules); import {module}; print([m for m in sys.modules if m not in before])"
