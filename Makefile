@@ -7,7 +7,7 @@ BENCH_READY := $(VENV)/.ready-bench
 ENGINES_READY := $(VENV)/.ready-engines
 DEMO_OUT := demo_out
 
-.PHONY: demo test quick-test lint hadoop spark test-engines bench growth clean
+.PHONY: demo test quick-test lint hadoop spark engines test-engines faults bench growth clean
 
 $(READY): setup.cfg pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -37,10 +37,17 @@ hadoop spark: $(ENGINES_READY)
 	rm -rf $(DEMO_OUT)
 	$(BIN)/python -m tests.engines.demo $@ $(DEMO_OUT)
 
-# ENGINES_ARGS="-k hadoop" and the like.
-test-engines: $(ENGINES_READY)
+engines: $(ENGINES_READY)
 	$(BIN)/python -m tests.engines.hadoop_install
-	$(BIN)/python -m pytest -m engines tests/engines $(ENGINES_ARGS)
+
+# ENGINES_ARGS="-k hadoop" and the like; ENGINES_MARK=ci_engines is the part that .ci/run runs.
+ENGINES_MARK := engines
+test-engines: engines
+	$(BIN)/python -m pytest -m $(ENGINES_MARK) tests/engines $(ENGINES_ARGS)
+
+# Kills what runs on Hadoop and Spark, piece by piece, and prints how often tasks had to be run again.
+faults: engines
+	$(BIN)/python -m pytest -m engines tests/engines/test_faults.py $(ENGINES_ARGS)
 
 $(BENCH_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import jobs.lean_mrjob  # noqa: F401  before numpy, which it makes ready
+
+# isort: split
 import errno
 import signal
 import sys
@@ -9,14 +12,20 @@ from pathlib import Path
 from typing import Any, Optional
 
 import click
-from rich.console import Console
 
-from jobs.cli_options import FILE, against_option, read_run, read_settings, run_options, setting_options
-from jobs.dedup import Cleaning
-from jobs.dedup import dedup as clean_corpus
-from jobs.display import Display, sample_table, summary_table, truth_table
+from jobs.cleaning import Cleaning, clean_corpus
+from jobs.cli_options import (
+    FILE,
+    against_option,
+    read_exact_settings,
+    read_run,
+    read_settings,
+    run_options,
+    setting_options,
+)
 from jobs.keep_policy import KeepPolicy
 from jobs.pipeline import find_pairs
+from jobs.silence import display_for
 from jobs.truth import compare, read_truth
 from lsh_core.errors import LookalikeError, SettingsError
 
@@ -42,7 +51,7 @@ def pairs(truth: Optional[Path], links: bool, quiet: bool, **values: Any) -> Non
     INPUT is a file of lines (plain, .gz, .bz2 or .zst), a CSV or Parquet file, a folder of text
     files, a glob pattern, an hdfs:// or s3:// address, or - for standard input.
     """
-    run = read_run(values, links, only_across=True)
+    run = read_run(values, links=links, only_across=True)
     settings = read_settings(values)
     if truth and links:
         raise SettingsError("--truth compares pairs, and --links does not write all of them: leave out one")
@@ -51,41 +60,44 @@ def pairs(truth: Optional[Path], links: bool, quiet: bool, **values: Any) -> Non
     if truth and not isinstance(run.out, Path):
         raise SettingsError(f"--truth compares pairs in a local folder, and --out is {run.out}: leave out one")
     known = read_truth(truth) if truth else {}
-    report = find_pairs(run, settings, Display(quiet))
-    if not quiet:
-        if truth and isinstance(run.out, Path):
-            show(truth_table(compare(known, run.out / "pairs.jsonl"), settings.threshold))
-        show(summary_table(report), f"The results are in {run.out}")
+    display = display_for(quiet)
+    report = find_pairs(run, settings, display)
+    if truth and isinstance(run.out, Path):
+        display.truth(compare(known, run.out / "pairs.jsonl"), settings.threshold)
+    display.summary(report, run.out)
 
 
 @cli.command()
 @run_options
 @click.option("--cluster", type=click.Choice(["chain", "keeper"]), default="chain", show_default=True,
-              help="What belongs together: all that chains of pairs connect, or only what is similar to its keeper.")
+              help="What is a cluster: all that pairs connect, or a keeper and what is similar to it.")
 @click.option("--keep", default="id", show_default=True, metavar="POLICY",
-              help="Which document of a cluster stays: id (the smallest), longest, shortest, max:FIELD or min:FIELD; "
-                   "between equals the smallest id.")
-@click.option("--exact-only", is_flag=True, help="Remove documents of equal text only.")
+              help="Which document of a cluster stays: id (the smallest), longest, shortest, max:FIELD or min:FIELD.")
+@click.option("--exact-only", is_flag=True, help="Remove only what has the same text after normalization.")
 @against_option("Remove also what is like a document of this corpus, of which nothing is removed or written.")
+@click.option("--resume", is_flag=True, help="Take up an interrupted run, whose stages are in PATH.partial.")
 @setting_options
-def dedup(cluster: str, keep: str, exact_only: bool, quiet: bool, **values: Any) -> None:
+def dedup(cluster: str, keep: str, exact_only: bool, resume: bool, quiet: bool, **values: Any) -> None:
     """Remove near-duplicates from a corpus, and tell what was removed and why.
 
-    Documents at or above the threshold to each other are joined to clusters, and one of each stays, the
-    keeper. With --cluster chain (a is like b, b is like c) a removed document may be less similar to its keeper than
-    the threshold; the summary tells how many are. With --cluster keeper none is: the first document in the order of
-    --keep takes all that are similar to it, then the first of those left, and so on; of a chain more is kept.
+    Documents at or above the threshold to each other are put in clusters, and one of each stays, its keeper.
 
-    Writes kept.jsonl (or in the format of the input's lines), removed.jsonl with keeper, similarity and reason,
-    clusters.jsonl, links.jsonl (pairs.jsonl with --cluster keeper), rejected.jsonl and run.json. INPUT is as
-    for pairs.
+    With --cluster chain all that pairs connect is one cluster: where a is like b, and b like c, c may be less
+    similar to a than the threshold. The summary tells how many such documents are removed. With --cluster
+    keeper there are none: the first document takes all that are similar to it, then the first of
+    those left does, and so on. More is kept, and all pairs have to fit into memory.
+
+    POLICY is id, longest, shortest (by the characters of the text), max:FIELD or min:FIELD. Of equals the smallest
+    id stays. Documents whose FIELD is missing or no number come after all others.
+
+    Writes kept.jsonl (.tsv or .txt, as the lines of the input are) with these lines as they were; removed.jsonl
+    with the keeper, the similarity and the reason of each other line; clusters.jsonl; links.jsonl, or pairs.jsonl
+    with --cluster keeper; rejected.jsonl; run.json. INPUT is as for pairs.
     """
-    run = read_run(values, links=cluster == "chain")
-    if exact_only:
-        values.update(minhash="whole-text", threshold=1.0)
-    report = clean_corpus(run, read_settings(values), Cleaning(cluster, KeepPolicy.parse(keep)), Display(quiet))
-    if not quiet:
-        show(summary_table(report), f"The results are in {run.out}")
+    run = read_run(values, resume=resume)
+    settings = read_exact_settings(values) if exact_only else read_settings(values)
+    display = display_for(quiet)
+    display.summary(clean_corpus(run, settings, Cleaning(cluster, KeepPolicy.parse(keep)), display), run.out)
 
 
 @cli.command()
@@ -110,17 +122,10 @@ def sample(docs: int, seed: int, out: Path, chars: int, near: float, template: i
 
     spec = SampleSpec(docs, seed, chars, near, template, equal)
     truth = out.with_name(out.name.partition(".")[0] + ".truth.jsonl")
-    with Display(quiet).count("documents", docs) as on_progress:
+    display = display_for(quiet)
+    with display.count("documents", docs) as on_progress:
         report = write_sample(spec, out, truth, on_progress)
-    if not quiet:
-        show(sample_table(report), f"The corpus is {out}, its planted pairs are {truth}")
-
-
-def show(*items: Any) -> None:
-    """Print results, as wide as they are."""
-    console = Console(highlight=False, soft_wrap=True)
-    for item in items:
-        console.print(item, markup=False)
+    display.sample(report, out, truth)
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ from typing import Any, Callable, Union
 import click
 
 from jobs.base import option_type, settings_from
+from jobs.cleaning import exact_only
 from jobs.errors import InputError
 from jobs.input_files import is_uri, shown
 from jobs.job_runner import RUNNERS, Run
@@ -78,12 +79,11 @@ def against_option(text: str) -> Callable[[Command], Command]:
     return click.option("--against", multiple=True, metavar="INPUT", help=f"{text} May be given several times.")
 
 
-def read_run(values: dict[str, Any], links: bool, only_across: bool = False) -> Run:
+def read_run(values: dict[str, Any], **choices: Any) -> Run:
     """The run of a command line; what it takes goes out of the values."""
     names = ("inputs", "out", "runner", "conf", "tmp", "cores", "strict", "duplicate_ids", "against", "verbose")
     command = shown(shlex.join(["lookalike", *sys.argv[1:]]))
-    return Run(**{name: values.pop(name) for name in names}, links=links, only_across=only_across,
-               command=command)
+    return Run(**{name: values.pop(name) for name in names}, **choices, command=command)
 
 
 def read_settings(values: dict[str, Any]) -> Settings:
@@ -97,6 +97,14 @@ def read_settings(values: dict[str, Any]) -> Settings:
         values["stop_words"] = read_stop_words(stop_words)
     settings = settings_from(values, read_json(settings_file) if settings_file else None)
     return dataclasses.replace(settings, id_field=None) if no_id else settings
+
+
+def read_exact_settings(values: dict[str, Any]) -> Settings:
+    """The same, but that only equal texts are found, by no signature and at no other threshold."""
+    given = [name for name in ("threshold", "recall", "bands", "rows", "minhash") if values[name] is not None]
+    if given:
+        raise SettingsError(f"--exact-only finds equal texts, whatever --{given[0]} says: leave out one of them")
+    return exact_only(read_settings(values))
 
 
 def read_stop_words(name: str) -> tuple[str, ...]:

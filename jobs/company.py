@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from jobs.base import BatchMapJob, Record, input_split, names_of
+from jobs.base import BatchMapJob, Record
 from jobs.gate_file import UniqueIds, read_gate
+from jobs.input_split import input_split, numbers_of_files
+from jobs.keep_policy import POLICIES, KeepPolicy
 from jobs.kept_lines import Place
 from jobs.members import NOBODY, read_members
 from lsh_core.document import BOM
+from lsh_core.errors import SettingsError
 from lsh_core.hashing import Hashes, digests64
 from lsh_core.ragged import Ints
 from lsh_core.selection import GateTable
@@ -42,8 +45,16 @@ class CompanyJob(BatchMapJob):
         self.add_file_arg("--input-paths", help="JSON list of the inputs, in their order")
         self.add_passthru_arg("--duplicate-ids", choices=("refuse", "number"), default="refuse",
                               help="as the clusters were found with")
+        self.add_passthru_arg("--keep", default="id", help=POLICIES)
         self.add_passthru_arg("--one-line-each", action="store_true",
                               help="no line is rejected and no document has copies: only lines of the gate are parsed")
+
+    def load_args(self, args: list[str]) -> None:
+        super().load_args(args)
+        try:
+            self.policy = KeepPolicy.parse(self.options.keep)
+        except SettingsError as error:
+            self.arg_parser.error(str(error))
 
     def mapper_init(self) -> None:
         super().mapper_init()
@@ -51,27 +62,23 @@ class CompanyJob(BatchMapJob):
         self._unique_id = UniqueIds(repeated_ids, self.options.duplicate_ids)
         self.members = read_members(self.options.members)
         with open(self.options.input_paths, encoding="utf-8") as file:
-            self._number_of_path = {path: number for number, path in enumerate(json.load(file))}
-        self._lines_before = 0
+            self._number_of_file = numbers_of_files(json.load(file))
 
-    def map_batch(self, lines: list[bytes]) -> Iterator[Record]:
-        company = self._find_company(lines)
-        yield from self.map_company(lines, company)
-        self._lines_before += len(lines)
+    def map_batch(self, lines: list[bytes]) -> Iterable[Record]:
+        return self.map_company(lines, self._find_company(lines))
 
     def map_company(self, lines: list[bytes], company: Company) -> Iterable[Record]:
         raise NotImplementedError
 
-    def place_of(self, number: int) -> bytes:
+    def place_of(self, number: int) -> Place:
         """Where a line of the batch in work comes from."""
         split = input_split()
-        found = (self._number_of_path[name] for name in names_of(split.file) if name in self._number_of_path)
-        return Place(next(found, len(self._number_of_path)), *split, self._lines_before + number + 1).encode()
+        return Place(self._number_of_file(split.file), *split, self.lines_before + number + 1)
 
     def _find_company(self, lines: list[bytes]) -> Company:
         """The lines of a batch that have company."""
         digests = self.digest_lines(lines)
-        if not (self._lines_before or input_split().start) and lines[0].startswith(BOM):
+        if not (self.lines_before or input_split().start) and lines[0].startswith(BOM):
             # It marks the file, and is not the line's.
             lines[0] = lines[0][len(BOM) :]
         numbers = self._read_numbers(digests)

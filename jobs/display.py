@@ -5,68 +5,73 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Union
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from jobs.run_report import RunReport
+from jobs.silence import Listener, Silence
 from jobs.truth import Comparison
 
 if TYPE_CHECKING:
     from jobs.sample import SampleReport
 
-Listener = Callable[[str, int, int], None]
 SECONDS_BETWEEN_LINES = 10.0
 NUM_PAIRS_SHOWN = 60
 
 
-class Display:
-    """Progress and messages on standard error: a live bar on a terminal, else a line now and then."""
+class Display(Silence):
+    """Results on standard output; progress and messages on standard error: a live bar on a terminal, else lines."""
 
-    def __init__(self, quiet: bool = False) -> None:
-        self.quiet = quiet
+    def __init__(self) -> None:
         self.console = Console(stderr=True, highlight=False, soft_wrap=True)
 
     def note(self, text: str) -> None:
-        """A message that stays on the screen."""
-        if not self.quiet:
-            self.console.print(text, markup=False)
+        self.console.print(text, markup=False)
 
     @contextmanager
     def step(self, name: str) -> Iterator[Listener]:
-        """While a job runs, the listener to be told of its tasks."""
-        if self.quiet:
-            yield lambda stage, done, total: None
-        elif self.console.is_terminal:
+        if self.console.is_terminal:
             with self._bar() as progress:
                 yield _BarListener(progress, name)
         else:
             yield _LineListener(self, name)
 
     def _bar(self) -> Progress:
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("tasks"),
-                   TimeRemainingColumn())
+        unit = TextColumn("{task.fields[unit]}")
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), unit, TimeRemainingColumn())
         return Progress(*columns, console=self.console, transient=True)
 
-    @contextmanager
-    def count(self, what: str, total: int) -> Iterator[Callable[[int], None]]:
-        """While things are made, the listener to be told how many there are."""
-        with self.step(what) as listener:
-            yield lambda done: listener("written", done, total)
+    def summary(self, report: RunReport, out: Union[Path, str]) -> None:
+        _show(summary_table(report), f"The results are in {out}")
+
+    def truth(self, comparisons: Sequence[Comparison], threshold: float) -> None:
+        _show(truth_table(comparisons, threshold))
+
+    def sample(self, report: SampleReport, out: Path, truth: Path) -> None:
+        _show(sample_table(report), f"The corpus is {out}, its planted pairs are {truth}")
+
+
+def _show(*items: Any) -> None:
+    """Print results, as wide as they are."""
+    console = Console(highlight=False, soft_wrap=True)
+    for item in items:
+        console.print(item, markup=False)
 
 
 class _BarListener:
     def __init__(self, progress: Progress, name: str) -> None:
-        self.progress, self.name, self.stage = progress, name, ""
+        self.progress, self.name = progress, name
+        self.tasks: dict[str, TaskID] = {}
 
-    def __call__(self, stage: str, done: int, total: int) -> None:
-        if stage != self.stage:
-            self.stage = stage
-            self.task = self.progress.add_task(f"{self.name}: {stage}", total=total)
-        self.progress.update(self.task, completed=done)
+    def __call__(self, stage: str, done: int, total: int, unit: str = "tasks") -> None:
+        if stage not in self.tasks:
+            self.tasks[stage] = self.progress.add_task(f"{self.name}: {stage}", total=total, unit=unit)
+        self.progress.update(self.tasks[stage], completed=done)
 
 
 class _LineListener:
@@ -74,14 +79,14 @@ class _LineListener:
         self.display, self.name, self.stage = display, name, ""
         self.last_line = self.stage_start = time.monotonic()
 
-    def __call__(self, stage: str, done: int, total: int) -> None:
+    def __call__(self, stage: str, done: int, total: int, unit: str = "tasks") -> None:
         now = time.monotonic()
         if stage != self.stage:
             self.stage, self.stage_start = stage, now
         if now - self.last_line >= SECONDS_BETWEEN_LINES:
             self.last_line = now
             left = f", about {(now - self.stage_start) / done * (total - done):.0f} s left" if done else ""
-            self.display.note(f"{self.name}: {stage}, {done} of {total} tasks{left}")
+            self.display.note(f"{self.name}: {stage}, {done} of {total} {unit}{left}")
 
 
 def summary_table(report: RunReport) -> Table:
@@ -115,7 +120,7 @@ def _add_cleaning(table: Table, cleaning: Mapping[str, Any], threshold: float) -
     table.add_row("removed", f"{cleaning['removed']:,} lines")
     if cleaning["chained"]:
         table.add_row("", f"{cleaning['chained']:,} of them are below {threshold:g} to their keeper, linked by others; "
-                          "--cluster keeper would keep them")
+                          "--cluster keeper removes none such")
 
 
 def _ratio(part: int, whole: int) -> str:

@@ -135,6 +135,8 @@ def complaint(said: str) -> str:
     """
     found = COMPLAINT.search(said)
     if found:
-        return found[1].partition("; For more details")[0].strip()
+        text = found[1].partition("; For more details")[0].strip()
+        # So the client tells of a time that has run out.
+        return "no answer in time" if text == "Interrupted" else text
     lines = [line for line in said.splitlines() if line.strip() and not LOG_LINE.match(line)]
     return lines[-1].strip() if lines else ""

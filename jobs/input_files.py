@@ -20,6 +20,7 @@ PACKINGS = (".gz", ".bz2", ".zst")
 
 URI = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 FILE_URI = re.compile(r"file://(localhost)?(?=/)", re.IGNORECASE)
+PASSWORD = re.compile(r"(?<=://)([^/@\s]*):[^/@\s]*@")
 
 
 class RemoteFile(NamedTuple):
@@ -82,12 +83,12 @@ def split_endings(path: str) -> tuple[str, str]:
 
 
 def shown(name: str) -> str:
-    r"""A name that any terminal and file can hold, also where its bytes are not UTF-8.
+    r"""A name that any terminal and file can hold, also where its bytes are not UTF-8 or tell a password.
 
-    >>> shown("caf\udce9.txt")
-    'caf\\xe9.txt'
+    >>> shown("caf\udce9.txt"), shown("s3://key:secret@bucket/corpus.jsonl")
+    ('caf\\xe9.txt', 's3://key:***@bucket/corpus.jsonl')
     """
-    return os.fsencode(name).decode("utf-8", "backslashreplace")
+    return PASSWORD.sub(r"\1:***@", os.fsencode(name).decode("utf-8", "backslashreplace"))
 
 
 def _find(given: str, find_remote: FindRemote) -> list[Found]:
@@ -106,6 +107,9 @@ def _find(given: str, find_remote: FindRemote) -> list[Found]:
 
 def _find_remote(given: str, find_remote: FindRemote) -> list[Found]:
     _refuse_conversion(given)
+    if PASSWORD.search(given):
+        raise InputError(f"cannot read {shown(given)}: engines would write the password into their logs; "
+                         "give it to the engine by its configuration")
     files = find_remote(given)
     for file in files:
         _refuse_conversion(file.uri)

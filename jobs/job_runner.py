@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import shutil
 import time
@@ -15,12 +14,14 @@ from pathlib import Path
 from typing import Any, Optional, Union
 
 from jobs.against import told_names
-from jobs.display import Display
+from jobs.engine_log import heard, show_log
 from jobs.errors import JobFailed
+from jobs.failures import failure
 from jobs.lean_mrjob import HERE, StepFailedException, uploaded_files
 from jobs.readers import Source
 from jobs.records import COUNTS_PREFIX, decode_counts
-from jobs.run_report import StepReport
+from jobs.run_report import StepReport, engine_counters
+from jobs.silence import Silence
 from jobs.warm_tasks import WarmTasks
 from lsh_core.settings import Settings
 
@@ -54,6 +55,7 @@ class Run:
     only_across: bool = False
     """With ``against``: no pairs inside the input."""
     verbose: bool = False
+    resume: bool = False
     command: str = ""
 
 
@@ -61,7 +63,7 @@ class JobRunner:
     """Runs jobs over the same sources under the same settings."""
 
     def __init__(
-        self, run: Run, settings: Settings, sources: Sequence[Source], tmp_dir: Path, display: Display,
+        self, run: Run, settings: Settings, sources: Sequence[Source], tmp_dir: Path, display: Silence,
         against: Sequence[Source] = (),
     ) -> None:
         self.sources, self.settings, self.tmp_dir, self.display = sources, settings, tmp_dir, display
@@ -75,7 +77,9 @@ class JobRunner:
         self._args = ["-r", self.runner, "--conf-path", str(run.conf or default_conf(self.runner)),
                       "--local-tmp-dir", str(tmp_dir), "--settings", str(settings_path), "--counts",
                       # They were found before; mrjob would ask for each, by a process of its own on Hadoop.
-                      "--no-check-input-paths"]
+                      "--no-check-input-paths",
+                      # Files that were uploaded are of no use after a failure either; logs stay.
+                      "--cleanup-on-failure", "TMP"]
         if run.against:
             self._args += ["--against", str(self._told_names()), *(["--only-across"] if run.only_across else [])]
         if self.runner in HERE and run.cores:
@@ -83,6 +87,7 @@ class JobRunner:
         self._warm_tasks = None
         if self.runner == "local" and WarmTasks.can_start():
             self._warm_tasks = WarmTasks(run.cores or os.cpu_count() or 1)
+        show_log(run.verbose, is_heard=self.runner not in HERE)
 
     def __enter__(self) -> JobRunner:
         return self
@@ -117,14 +122,15 @@ class JobRunner:
         with self.display.step(name) as listener, job.make_runner() as runner:
             runner.task_listener, runner.warm_tasks = listener, self._warm_tasks
             try:
-                runner.run()
+                with heard(listener, lambda address: self.display.note(f"{name}: {address}")):
+                    runner.run()
             except StepFailedException as error:
-                raise JobFailed(_failure(name, runner, error)) from error
-            self.uris = uploaded_files(runner)
+                raise JobFailed(failure(name, runner, error, self.all_sources)) from error
+            self.uris, told = uploaded_files(runner), engine_counters((runner.counters() or [{}])[0])
             with open(output, "wb") as file:
-                for lines in _blocks_of_lines(runner.cat_output()):
+                for lines in blocks_of_lines(runner.cat_output()):
                     file.writelines(_without_counts(lines, counts))
-        return StepReport(name, time.monotonic() - started, dict(counts), inputs is None, inputs is None)
+        return StepReport(name, time.monotonic() - started, dict(counts), told, inputs is None, inputs is None)
 
     def warn_of_space(self) -> None:
         """Before a large local run, compare the temporary space that it needs with what there is."""
@@ -140,14 +146,8 @@ def default_conf(runner: str) -> Path:
     return Path(str(files("jobs.conf"))) / ("local.conf" if runner == "inline" else f"{runner}.conf")
 
 
-def _failure(name: str, runner: Any, error: Exception) -> str:
-    """What the failing task said last, in one line."""
-    said = getattr(runner, "failed_task_stderr", "").strip().splitlines()
-    return f"{name}: {said[-1].partition(': ')[2] or said[-1]}" if said else f"{name}: {error}"
-
-
-def _blocks_of_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Large blocks of whole lines, from chunks that may end anywhere."""
+def blocks_of_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Large blocks of whole lines, each with its end, from chunks that may end anywhere."""
     block = bytearray()
     for chunk in chunks:
         block += chunk
@@ -169,11 +169,3 @@ def _without_counts(lines: bytes, counts: Counter[str]) -> Iterator[bytes]:
             yield line + b"\n"
         else:
             counts.update(found)
-
-
-def quiet_mrjob(verbose: bool) -> None:
-    """Let mrjob's log be seen on standard error, or not."""
-    log = logging.getLogger("mrjob")
-    log.setLevel(logging.INFO if verbose else logging.CRITICAL)
-    if verbose and not log.handlers:
-        log.addHandler(logging.StreamHandler())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple, Optional, Union
+from contextlib import suppress
+from typing import Any, NamedTuple, Optional, Union
 
 from lsh_core.document import Document
 from lsh_core.errors import SettingsError
@@ -12,7 +13,7 @@ Rank = Union[int, float, None]
 """The smallest stays; None, where there is no number, comes after all others."""
 
 BY_FIELD = ("max", "min")
-ALLOWED = "id, longest, shortest, max:FIELD or min:FIELD"
+POLICIES = "id, longest, shortest, max:FIELD or min:FIELD"
 
 
 class KeepPolicy(NamedTuple):
@@ -30,7 +31,7 @@ class KeepPolicy(NamedTuple):
         kind, colon, field = text.partition(":")
         if (kind in BY_FIELD and field) or (kind in ("id", "longest", "shortest") and not colon):
             return cls(kind, field or None)
-        raise SettingsError(f"keep is {text!r}; it must be {ALLOWED}")
+        raise SettingsError(f"keep is {text!r}; it must be {POLICIES}")
 
     def __str__(self) -> str:
         return self.kind if self.field is None else f"{self.kind}:{self.field}"
@@ -48,10 +49,30 @@ class KeepPolicy(NamedTuple):
         """
         if self.field is None:
             return {"id": 0, "longest": -len(document.text), "shortest": len(document.text)}[self.kind]
-        value = document.fields.get(self.field)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-            return None
-        return -value if self.kind == "max" else value
+        number = number_of(document.fields.get(self.field))
+        return -number if self.kind == "max" and number is not None else number
+
+    def check_format(self, line_format: str) -> None:
+        """Refuse a field where lines have none."""
+        if self.field is not None and line_format != "jsonl":
+            raise SettingsError(f"keep is '{self}', and lines of format {line_format!r} have no fields; "
+                                "it must be id, longest or shortest")
+
+
+def number_of(value: Any) -> Rank:
+    """A number of JSON, or one that a string spells, as all fields of CSV do; else None.
+
+    >>> number_of(7), number_of("-.5e3"), number_of("many"), number_of(True), number_of("inf")
+    (7, -500.0, None, None, None)
+    """
+    if isinstance(value, str):
+        spelled = value
+        with suppress(ValueError):
+            value = float(spelled)
+            # Large integers would lose digits.
+            value = int(spelled)
+    is_number = isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
+    return value if is_number and not isinstance(value, bool) else None
 
 
 def order_of(rank: Rank, doc_id: str) -> tuple[bool, Union[int, float], str]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jobs.clusters import Cluster
-from jobs.keep_policy import KeepPolicy, Rank, order_of
+from jobs.keep_policy import Rank, order_of
 from jobs.members import MAX_MEMBERS, Members
 from lsh_core.clustering import greedy_clusters
 from lsh_core.errors import LookalikeError
@@ -62,7 +62,7 @@ def _greedy_parts(cluster: Cluster, ranks: Mapping[str, Rank]) -> Iterator[KeptC
     ends = np.array([[number_of[a], number_of[b]] for a, b, _ in cluster.links]).T
     keeper_of = {doc_id: in_order[keeper]
                  for doc_id, keeper in zip(in_order, greedy_clusters(len(in_order), *ends).tolist())}
-    parts = {keeper: KeptCluster(keeper, [], {}) for keeper in sorted(set(keeper_of.values()))}
+    parts = {keeper: KeptCluster(keeper, [], {}) for keeper in set(keeper_of.values())}
     for doc_id in cluster.doc_ids:
         parts[keeper_of[doc_id]].doc_ids.append(doc_id)
     for a, b, similarity in cluster.links:
@@ -97,10 +97,3 @@ class KeptClusters:
 
     def __iter__(self) -> Iterator[KeptCluster]:
         return self._choose(self._clusters, self._ranks)
-
-
-def check_policy(policy: KeepPolicy, line_format: str) -> None:
-    """Refuse a field where lines have none."""
-    if policy.field is not None and line_format != "jsonl":
-        raise LookalikeError(f"--keep {policy.kind}:{policy.field} needs fields, and lines of --format {line_format} "
-                             "have none")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -10,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from jobs.errors import JobFailed
+from jobs.job_runner import BLOCK_BYTES, blocks_of_lines
 from jobs.keepers import KeptCluster
-from jobs.kept_lines import HOLE, Decision, Place
+from jobs.kept_lines import HOLE, KEPT, Decision, Place
 from jobs.places import Places
 from jobs.records import json_bytes
 from jobs.sides import is_against, unmarked
@@ -45,19 +47,26 @@ class CorpusWriter:
         self._min_similarities = np.ones(num_clusters)
         self._num_kept = self._num_removed = self._num_chained = 0
 
-    def write_all(self, rest: Iterable[bytes], decisions: Iterator[bytes]) -> Outcome:
+    def write_all(self, rest: BinaryIO, decisions: Iterator[bytes]) -> Outcome:
         """Lines that nothing was asked about, each hole among them filled with the next decision; then all others."""
-        for line in rest:
-            if line.startswith(HOLE):
-                self._write(next(decisions, b""))
-            else:
-                self._num_kept += 1
-                self._kept.write(line[1:])
+        for lines in blocks_of_lines(iter(partial(rest.read, BLOCK_BYTES), b"")):
+            # No line holds its end: behind one there is a mark.
+            first, *others = (b"\n" + lines[:-1]).split(b"\n" + HOLE)
+            self._write_rest(first)
+            for run in others:
+                self._write_decided(next(decisions, b""))
+                self._write_rest(run)
         for line in decisions:
-            self._write(line)
+            self._write_decided(line)
         return Outcome(self._num_kept, self._num_removed, self._num_chained, self._min_similarities)
 
-    def _write(self, line: bytes) -> None:
+    def _write_rest(self, run: bytes) -> None:
+        """Write lines that follow one another, each behind an end of line and a mark."""
+        if run:
+            self._num_kept += run.count(b"\n")
+            self._kept.write(run.replace(b"\n" + KEPT, b"\n")[1:] + b"\n")
+
+    def _write_decided(self, line: bytes) -> None:
         if not line:
             raise JobFailed("fewer decisions than lines to decide about: this is a defect, please report it")
         key, _, encoded = line.rstrip(b"\n").partition(b"\t")

@@ -165,4 +165,12 @@ class MRJob(StockMRJob):  # type: ignore[misc]
                 from jobs.spark_runner import SparkRunner
 
                 return SparkRunner
+            if self.options.runner == "hadoop":
+                from jobs.hadoop_runner import HadoopRunner
+
+                return HadoopRunner
+            if self.options.runner == "emr":
+                from jobs.emr_runner import EmrRunner
+
+                return EmrRunner
             return super()._runner_class()

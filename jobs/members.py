@@ -58,5 +58,5 @@ def read_members(path: str) -> Members:
     try:
         with np.load(path, allow_pickle=False) as columns:
             return Members._make(columns[name] for name in columns.files)
-    except (OSError, ValueError, TypeError, EOFError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
         raise BadMembers(f"{path} is not a file of members: {error}") from error

@@ -8,8 +8,9 @@ A reducer reads the neighbors of its node twice, and holds but few of them: the 
 Spark it is Spark that groups values, in a worker's memory and, beyond ``spark.python.worker.memory``, on disk.
 """
 
-from __future__ import annotations
+import jobs.task_check  # noqa: F401
 
+# isort: split
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

@@ -3,8 +3,9 @@
 Only keys and digests are shuffled, packed; the output is the side file of ``mr_pairs``, in lines.
 """
 
-from __future__ import annotations
+import jobs.task_check  # noqa: F401
 
+# isort: split
 from collections.abc import Iterable, Iterator
 from typing import Callable
 

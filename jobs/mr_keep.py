@@ -1,12 +1,14 @@
 """What becomes of documents that have company: the keeper of a cluster stays, the others go, with the reason.
 
-Of a document that stands on several lines one line is kept, the smallest. A cluster meets in one reducer, or, if
-it is large, in several, to each of which its keeper is sent. Of a corpus that the other is held against only keepers
-come, to be compared with; nothing is decided about them.
+Of a document that stands on several lines, which may have other fields, one is decided about: the first by the policy,
+then by its bytes, then in the input. A cluster meets in one reducer, or, if it is large, in several, to each of which
+its keeper is sent. Of a corpus that the other is held against only keepers come, to be compared with, and nothing is
+decided about them.
 """
 
-from __future__ import annotations
+import jobs.task_check  # noqa: F401
 
+# isort: split
 import json
 import math
 from collections.abc import Iterable, Iterator
@@ -14,6 +16,7 @@ from typing import NamedTuple
 
 from jobs.base import Record
 from jobs.company import Company, CompanyJob
+from jobs.keep_policy import order_of
 from jobs.kept_lines import (
     ALONE,
     KEEPER,
@@ -31,13 +34,13 @@ from jobs.lean_mrjob import MRStep
 from jobs.members import NOBODY
 from jobs.records import STATS_KEY, json_bytes
 from jobs.sides import is_against, unmarked
-from lsh_core.document import read_documents
+from lsh_core.document import parse_line, read_documents
 from lsh_core.errors import LookalikeError
 from lsh_core.hashing import digest64, text_digest
 from lsh_core.jaccard import similarities_of_texts
 
 CHECK_BYTES = 1 << 19
-"""Lines that are compared together."""
+"""Lines, with those of their keepers, that are compared together."""
 
 
 class NoKeeper(LookalikeError):
@@ -62,7 +65,7 @@ class MRKeep(CompanyJob):
     def map_company(self, lines: list[bytes], company: Company) -> Iterator[Record]:
         """lines -> part of a cluster, line"""
         for number, doc_id, text, row in zip(company.numbers, company.doc_ids, company.texts, company.rows):
-            record = CompanyLine(self.place_of(number), ALONE, json_bytes(doc_id), b"-1", b"",
+            record = CompanyLine(self.place_of(number).encode(), ALONE, json_bytes(doc_id), b"-1", b"",
                                  text_digest(text).encode(), lines[number])
             for key, sent in self._sent(record, doc_id, row):
                 value = sent.encode()
@@ -102,26 +105,31 @@ class MRKeep(CompanyJob):
                 yield self._kept(record)
             elif record.role == MEMBER:
                 if keeper is None:
-                    raise NoKeeper(f"cluster {record.cluster.decode()} has no keeper in this corpus")
+                    raise NoKeeper(f"cluster {record.cluster.decode()} has no keeper: did the input change?")
                 yield from self._compare(ToCompare(record, keeper))
 
     def _take(self, documents: dict[bytes, CompanyLine], record: CompanyLine) -> Iterator[Record]:
-        """Of all lines of a document only the smallest is held; the others go at once."""
+        """Of all lines of a document only the first in order is held; the others go at once."""
         former = documents.get(record.id_json)
         if former is None:
             documents[record.id_json] = record
             return
-        first, other = sorted((former, record), key=lambda one: (one.line, Place.decode(one.place)))
+        first, other = sorted((former, record), key=self._order)
         documents[record.id_json] = first
         if record.role != REFERENCE:
             yield self._removed(other, first, 1.0, SAME_LINE)
+
+    def _order(self, record: CompanyLine) -> tuple[object, bytes, Place]:
+        """What lines of one document are ordered by."""
+        rank = self.policy.rank(parse_line(record.line, self.settings)) if self.policy.needs_texts else None
+        return order_of(rank, ""), record.line, Place.decode(record.place)
 
     def _compare(self, pair: ToCompare) -> Iterator[Record]:
         if pair.document.similarity:
             yield self._removed_member(pair, float(pair.document.similarity))
             return
         self._waiting.append(pair)
-        self._num_bytes += len(pair.document.line)
+        self._num_bytes += len(pair.document.line) + len(pair.keeper.line)
         if self._num_bytes > CHECK_BYTES:
             yield from self._compare_waiting()
 
@@ -143,7 +151,7 @@ class MRKeep(CompanyJob):
         is_other = bool(self.options.against) and is_against(keeper_id)
         if self.options.against:
             doc_id, keeper_id = unmarked(doc_id), unmarked(keeper_id)
-        removed = Removed(doc_id, keeper_id, is_other, similarity, int(record.cluster), reason, record.line.decode())
+        removed = Removed(doc_id, keeper_id, similarity, int(record.cluster), reason, record.line.decode(), is_other)
         content = json_bytes(removed.to_json())
         return None, Decision(record.place, removed.cluster, similarity, False, content).encode()
 

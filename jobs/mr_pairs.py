@@ -4,8 +4,9 @@ With a gate, keys that bring nobody together are not emitted, and buckets that s
 travel as one bundle. The pairs are the same.
 """
 
-from __future__ import annotations
+import jobs.task_check  # noqa: F401
 
+# isort: split
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Callable, Optional
@@ -162,7 +163,7 @@ class MRPairs(BatchMapJob):
 
 def _cut(lines: Iterator[bytes]) -> Iterator[Record]:
     """Records of many lines, of which fewer pass through mrjob, and faster."""
-    while piece := list(islice(lines, LINES_OF_RECORD)):
+    for piece in iter(lambda: list(islice(lines, LINES_OF_RECORD)), []):
         yield None, b"\n".join(piece)
 
 

@@ -1,13 +1,13 @@
 """Where documents stand in their clusters: a number for each that the policy of keeping asks for."""
 
-from __future__ import annotations
+import jobs.task_check  # noqa: F401
 
+# isort: split
 from collections.abc import Iterator
 from typing import ClassVar
 
 from jobs.base import Record
 from jobs.company import Company, CompanyJob
-from jobs.keep_policy import KeepPolicy
 from jobs.lean_mrjob import MRStep
 from jobs.members import NOBODY
 from jobs.records import json_bytes
@@ -19,23 +19,15 @@ class MRRanks(CompanyJob):
 
     JOBCONF: ClassVar[dict[str, str]] = {"stream.map.output": "keyonlytext"}
 
-    def configure_args(self) -> None:
-        super().configure_args()
-        self.add_passthru_arg("--keep", default="id", help="id, longest, shortest, max:FIELD or min:FIELD")
-
     def steps(self) -> list[MRStep]:
         return [MRStep(mapper_init=self.mapper_init, mapper=self.mapper, mapper_final=self.mapper_final)]
-
-    def mapper_init(self) -> None:
-        super().mapper_init()
-        self._policy = KeepPolicy.parse(self.options.keep)
 
     def map_company(self, lines: list[bytes], company: Company) -> Iterator[Record]:
         """lines -> [id, rank]"""
         for number, doc_id, row in zip(company.numbers, company.doc_ids, company.rows):
             if row != NOBODY:
-                rank = self._policy.rank(parse_line(lines[number], self.settings))
-                self.count({"without_rank": rank is None})
+                rank = self.policy.rank(parse_line(lines[number], self.settings))
+                self.count({"without_rank": int(rank is None)})
                 yield None, json_bytes([doc_id, rank])
 
 

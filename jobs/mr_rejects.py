@@ -1,12 +1,14 @@
 """Rejected lines with reason and place: a map-only pass, run only where something was rejected."""
 
-from __future__ import annotations
+import jobs.task_check  # noqa: F401
 
+# isort: split
 from collections.abc import Iterator
 from typing import ClassVar
 
-from jobs.base import BatchMapJob, Record, input_split
+from jobs.base import BatchMapJob, Record
 from jobs.gate_file import read_gate
+from jobs.input_split import input_split
 from jobs.lean_mrjob import MRStep
 from jobs.records import encode_line, json_bytes
 from jobs.sides import unmarked
@@ -35,7 +37,6 @@ class MRRejects(BatchMapJob):
 
     def mapper_init(self) -> None:
         super().mapper_init()
-        self._lines_before = 0
         if self.options.repeated_ids:
             self._repeated_ids = frozenset(read_gate(self.options.repeated_ids, self.settings).repeated_ids.tolist())
 
@@ -52,10 +53,9 @@ class MRRejects(BatchMapJob):
         self.digest_lines(lines)
         batch = self.read_batch(lines)
         for number, error in self._repeated(batch, len(lines)) if self.options.repeated_ids else batch.rejected:
-            place = {**split, "line_in_split": self._lines_before + number + 1}
+            place = {**split, "line_in_split": self.lines_before + number + 1}
             why = {"reason": error.reason, "detail": str(error)}
             yield None, json_bytes({**place, **why, **encode_line(lines[number])})
-        self._lines_before += len(lines)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """What is kept without a question: documents that nothing is like, on one line each."""
 
-from __future__ import annotations
+import jobs.task_check  # noqa: F401
 
+# isort: split
 from collections.abc import Iterator
 from typing import ClassVar
 

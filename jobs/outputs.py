@@ -42,17 +42,26 @@ def complete_folder(folder: Path) -> Iterator[Path]:
     partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}.partial-", dir=folder.parent))
     try:
         yield partial
-        partial.chmod(0o777 & ~_umask())
-        partial.rename(folder)
+        settle(partial, folder)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
 
 
-def _umask() -> int:
+def settle(partial: Path, folder: Path) -> None:
+    """Give a folder that is complete its final name, and let others read it as they may read what the user writes."""
     mask = os.umask(0)
     os.umask(mask)
-    return mask
+    partial.chmod(0o777 & ~mask)
+    partial.rename(folder)
+
+
+def publish(made: Path, result: Path) -> None:
+    """Let a file of a stage stand among the results too; it is copied only where a disk has no hard links."""
+    try:
+        os.link(made, result)
+    except OSError:
+        shutil.copyfile(made, result)
 
 
 @contextmanager

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Optional
 
-from jobs.base import names_of
 from jobs.input_files import is_uri, split_endings
+from jobs.input_split import numbers_of_files
 from jobs.readers import Source
 
 CHUNK_BYTES = 1 << 20
@@ -16,18 +16,18 @@ KEY = b"%08d %016d %012d"
 class Places:
     """Keys that sort by input and line, and what to show of them.
 
-    An engine that does not read local files has its own names for them: ``uris``, by path.
+    Local files may have been uploaded for an engine, to ``uris`` by path.
     """
 
     def __init__(self, sources: Sequence[Source], uris: Mapping[str, str]) -> None:
         self._sources = sources
-        self._number_of = {uris.get(source.path, source.path): number for number, source in enumerate(sources)}
+        self.number_of = numbers_of_files([uris.get(source.path, source.path) for source in sources])
+        """The number of the source that an engine has a name for; one beyond all for files of no source."""
         self._split: tuple[int, int] = (-1, -1)
         self._lines_before: Optional[int] = None
 
     def key(self, file: str, start: int, line_in_split: int) -> bytes:
-        numbers = (self._number_of[name] for name in names_of(file) if name in self._number_of)
-        return KEY % (next(numbers, len(self._sources)), start, line_in_split)
+        return KEY % (self.number_of(file), start, line_in_split)
 
     def shown(self, key: bytes, file: str) -> str:
         """The place of a key; quick where keys come in their order."""

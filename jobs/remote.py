@@ -119,10 +119,10 @@ def check_number_of_files(sources: Sequence[Source], runner: Optional[str]) -> N
 
 def cut_in_parts(folder: Path, part_bytes: int = PART_BYTES) -> None:
     """Each file of lines becomes a folder of parts, which in the order of their names are the file again."""
-    for path in sorted(folder.glob("*.jsonl")):
+    for path in sorted(path for path in folder.iterdir() if path.suffix != ".json"):
         parts = path.with_suffix("")
         parts.mkdir()
-        new_files = (_new_file(parts / f"part-{number:05}.jsonl") for number in count())
+        new_files = (_new_file(parts / f"part-{number:05}{path.suffix}") for number in count())
         with open(path, "rb") as file:
             for _ in copied_ranges(file, line_ranges(file, part_bytes), new_files):
                 pass

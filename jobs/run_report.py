@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Optional
 
+from jobs.base import COUNTER_GROUP
 from lsh_core.settings import Settings
+
+TASK_COUNTERS = {"num_launched_tasks": "Launched {} tasks", "num_failed_tasks": "Failed {} tasks",
+                 "num_killed_tasks": "Killed {} tasks"}
+"""Our names of what Hadoop counts of map and of reduce tasks."""
 
 
 @dataclass
 class StepReport:
-    """One job of a run; ``counters`` come from the lines that its tasks wrote."""
+    """One job of a run.
+
+    ``counters`` come from the lines that its tasks wrote, where each line of input counts once. ``engine_counters`` are
+    what the engine says, for the same names, and of Hadoop the numbers of its tasks: on Spark a task that was run again
+    may have added twice, and an engine that does not tell (EMR, where its logs are not read) leaves them empty.
+    """
 
     name: str
     seconds: float
     counters: dict[str, int]
+    engine_counters: dict[str, int] = field(default_factory=dict)
     reads_input: bool = True
     """Whether it read the run's input, and not the output of another step."""
     reads_against: bool = True
@@ -30,7 +42,21 @@ class StepReport:
     def to_json(self) -> dict[str, Any]:
         counters = {name: number for name, number in sorted(self.counters.items()) if name != "shuffle_bytes"}
         return {"name": self.name, "seconds": round(self.seconds, 3), "shuffle_bytes": self.shuffle_bytes,
-                "counters": counters}
+                "counters": counters, "engine_counters": dict(sorted(self.engine_counters.items()))}
+
+
+def engine_counters(groups: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+    """An engine's groups of counters as one, under names of ours; what it does not tell is not there.
+
+    >>> engine_counters({"Job Counters ": {"Launched map tasks": 3, "Failed map tasks": 1, "Launched reduce tasks": 2}})
+    {'num_launched_tasks': 5, 'num_failed_tasks': 1, 'num_killed_tasks': 0}
+    """
+    by_name = {name.strip(): counters for name, counters in groups.items()}
+    found = dict(by_name.get(COUNTER_GROUP, {}))
+    if tasks := by_name.get("Job Counters"):
+        for name, title in TASK_COUNTERS.items():
+            found[name] = sum(tasks.get(title.format(kind), 0) for kind in ("map", "reduce"))
+    return found
 
 
 @dataclass

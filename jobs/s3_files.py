@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 from secrets import token_hex
@@ -35,8 +35,8 @@ class S3Files:
 
     def start_of(self, uri: str, num_bytes: int) -> bytes:
         """The first bytes of a file."""
-        with told(f"cannot read {uri}"):
-            start: bytes = self._object(uri).get()["Body"].read(num_bytes)
+        with told(f"cannot read {uri}"), closing(self._object(uri).get()["Body"]) as body:
+            start: bytes = body.read(num_bytes)
         return start
 
     def check_output(self, uri: str) -> None:

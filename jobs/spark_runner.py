@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
+from typing import Any, Callable
 
 from jobs.lean_mrjob import stand_ins
 
@@ -11,8 +13,19 @@ with stand_ins():
     from mrjob.spark.runner import SparkMRJobRunner
 
 
+TRACEBACK = "Traceback (most recent call last):"
+OF_TASK = f"PythonException: {TRACEBACK}"
+APPLICATION = re.compile(r"\bapp(lication_\d+_\d+|-\d+-\d+)\b")
+"""As YARN and standalone masters number them."""
+
+
 class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
     """Runs a job by ``spark-submit``; temporary files are under ``--local-tmp-dir`` where Spark is on this machine."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._tracebacks: list[str] = []
+        self._application = ""
 
     def _pick_spark_tmp_dir(self) -> str:
         if self._opts["spark_tmp_dir"] or not self._spark_master().startswith("local"):
@@ -21,6 +34,31 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
         folder = os.path.join(self._get_local_tmp_dir(), "spark")
         os.mkdir(folder)
         return folder
+
+    def _run_spark_submit(self, args: list[str], env: dict[str, str], record_callback: Callable[[Any], None]) -> Any:
+        def keep_errors(record: dict[str, Any]) -> None:
+            if TRACEBACK in record["message"]:
+                self._tracebacks.append(record["message"])
+            if found := APPLICATION.search(record["message"]):
+                self._application = found[0]
+            record_callback(record)
+
+        return super()._run_spark_submit(args, env, keep_errors)
+
+    @property
+    def failed_task_stderr(self) -> str:
+        """The Python traceback of the task that failed last, or else of Spark's driver."""
+        of_tasks = [message for message in self._tracebacks if OF_TASK in message]
+        message = (of_tasks or self._tracebacks or [""])[-1]
+        # The driver's own comes first, where it tells of a task's too.
+        return TRACEBACK + message.rpartition(OF_TASK if of_tasks else TRACEBACK)[2] if message else ""
+
+    @property
+    def log_place(self) -> str:
+        """Where executors write theirs."""
+        if self._application.startswith("application"):
+            return f"yarn logs -applicationId {self._application}"
+        return f"{self._application or 'the last folder'} in the work folder of each of Spark's workers"
 
     def _spark_harness_path(self) -> str:
         return str(Path(__file__).with_name("spark_harness.py"))

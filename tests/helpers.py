@@ -119,8 +119,9 @@ def lookalike(*arguments: object, stdin: bytes = b"") -> Outcome:
 
 
 def run_command(*command: object, stdin: bytes = b"", **options: Any) -> Outcome:
-    """Run a program from the repository's folder, in a process of its own."""
-    done = subprocess.run([*map(str, command)], input=stdin, capture_output=True, cwd=REPOSITORY, **options)
+    """Run a program from the repository's folder, or another, in a process of its own."""
+    options = {"cwd": REPOSITORY, **options}
+    done = subprocess.run([*map(str, command)], input=stdin, capture_output=True, **options)
     return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -132,6 +132,32 @@ def clusters(pairs: Iterable[Pair]) -> list[list[str]]:
         joined = cluster_of.get(a, {a}) | cluster_of.get(b, {b})
         cluster_of.update(dict.fromkeys(joined, joined))
     return sorted({tuple(sorted(members)): sorted(members) for members in cluster_of.values()}.values())
+
+
+def chain_keepers(pairs: Iterable[Pair], order: Callable[[str], Any]) -> dict[str, str]:
+    """The keeper of each document of a pair: the first of its cluster.
+
+    >>> chain_keepers([("a", "b"), ("b", "c")], order=str)
+    {'a': 'a', 'b': 'a', 'c': 'a'}
+    """
+    return {doc_id: min(cluster, key=order) for cluster in clusters(pairs) for doc_id in cluster}
+
+
+def greedy_keepers(pairs: Iterable[Pair], order: Callable[[str], Any]) -> dict[str, str]:
+    """The keeper of each document of a pair: the first takes its neighbors, then the first of those left, and so on.
+
+    >>> sorted(greedy_keepers([("a", "b"), ("b", "c")], order=str).items())
+    [('a', 'a'), ('b', 'a'), ('c', 'c')]
+    """
+    neighbors = defaultdict(set)
+    for a, b in pairs:
+        neighbors[a].add(b)
+        neighbors[b].add(a)
+    keeper_of: dict[str, str] = {}
+    for doc_id in sorted(neighbors, key=order):
+        if doc_id not in keeper_of:
+            keeper_of.update(dict.fromkeys({doc_id, *neighbors[doc_id]} - set(keeper_of), doc_id))
+    return keeper_of
 
 
 # Candidates

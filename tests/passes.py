@@ -9,16 +9,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jobs.display import Display
 from jobs.gate_file import write_gate
 from jobs.job_runner import Run
 from jobs.mr_gate import MRGate
 from jobs.pipeline import find_pairs
 from jobs.run_report import RunReport
+from jobs.silence import Silence
 from lsh_core.settings import Settings
 from tests.helpers import run_job
 
-QUIET = Display(quiet=True)
+QUIET = Silence()
 
 
 def written(path: Path, lines: Iterable[bytes]) -> str:

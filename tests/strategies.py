@@ -70,13 +70,14 @@ corpora = st.lists(st.one_of(near_duplicates(), batches), max_size=4).map(lambda
 @st.composite
 def settings(draw: Any) -> Settings:
     """Settings of any kind that can work."""
+    choices = draw(st.fixed_dictionaries({name: st.sampled_from(allowed) for name, allowed in CHOICES.items()}))
     banding = draw(st.one_of(
         st.fixed_dictionaries({"bands": st.integers(1, 30), "rows": st.integers(1, 20)}),
         st.fixed_dictionaries({"threshold": st.floats(0.5, 1), "recall": st.floats(0.01, 0.99)}),
     ))
     return Settings(
-        **banding,
-        **draw(st.fixed_dictionaries({name: st.sampled_from(allowed) for name, allowed in CHOICES.items()})),
+        **({"threshold": 1.0} if choices["minhash"] == "whole-text" else banding),
+        **choices,
         num_buckets=draw(st.one_of(st.none(), st.integers(1, 2**64 - 1))),
         seed=draw(uint64s),
         shingle=draw(shingle_choices),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -70,6 +71,25 @@ def test_ci_calls_the_commands_of_the_readme() -> None:
     for command in ("make demo", "make test"):
         assert command in readme_commands()
         assert re.search(rf"^{command}$", script, re.M)
+
+
+def test_ci_runs_a_part_of_the_engine_tests() -> None:
+    assert re.search(r"^make test-engines ENGINES_MARK=ci_engines$", (ROOT / ".ci" / "run").read_text(), re.M)
+
+
+def test_every_make_command_is_there() -> None:
+    commands = [command for command in readme_commands() if command.startswith("make ")]
+    assert {"make hadoop", "make spark", "make test-engines", "make faults"} <= set(commands)
+    for command in commands:
+        assert run(f"{command} --dry-run", ROOT).returncode == 0, command
+
+
+def test_commands_for_clusters_are_understood() -> None:
+    (block,) = re.findall(r"```sh\n(.*?)```", README, re.S)
+    commands = [shlex.split(line, comments=True) for line in block.splitlines() if line.startswith("lookalike ")]
+    assert commands
+    for _, name, *arguments in commands:
+        cli.commands[name].make_context(name, arguments)
 
 
 def test_python_of_the_readme() -> None:

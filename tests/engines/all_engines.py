@@ -11,8 +11,14 @@ from tests.engines import emr, hadoop, spark
 from tests.engines.engine import Engine
 
 
+class Inline(Engine):
+    """One process, as a first engine to compare with."""
+
+    runner = "inline"
+
+
 class Local(Engine):
-    """Processes on this machine, as a first engine to compare with."""
+    """Processes on this machine."""
 
     runner = "local"
 
@@ -24,14 +30,15 @@ class Entry(NamedTuple):
     missing: Callable[[], Optional[str]]
 
     def started(self) -> Iterator[Any]:
-        """The engine while it runs, as a fixture gives it; a skip where it is not installed."""
+        """The engine while it runs, as a fixture gives it; a failure where it was asked for and is not installed."""
         if reason := self.missing():
-            pytest.skip(reason)
+            pytest.fail(reason, pytrace=False)
         with self.engine_class() as engine:
             yield engine
 
 
 ENGINES: Mapping[str, Entry] = {
+    "inline": Entry(Inline, lambda: None),
     "local": Entry(Local, lambda: None),
     "emr": Entry(emr.EmulatedEmr, emr.missing),
     "spark": Entry(spark.LocalClusterSpark, spark.missing),

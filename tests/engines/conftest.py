@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 import pytest
 
@@ -20,7 +21,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.skip(reason=NOT_ASKED_FOR))
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Where faults were made: a table of how often tasks had to be run again."""
+    reports = chain.from_iterable(terminalreporter.stats.values())
+    told = [dict(report.user_properties) for report in reports if getattr(report, "when", None) == "call"]
+    rows = [(properties["fault"], properties["retries"]) for properties in told if "fault" in properties]
+    if rows:
+        width = max(len(fault) for fault, _ in rows)
+        terminalreporter.section("faults")
+        for row in [("lost while a job ran", "retries"), *rows]:
+            terminalreporter.write_line(f"{row[0]:{width}}  {row[1]}")
+
+
 @pytest.fixture(scope="session", params=ENGINES)
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    """Every engine in turn, running; a skip where it is not installed."""
+    """Every engine in turn, running."""
     yield from ENGINES[request.param].started()

@@ -11,7 +11,8 @@ import io
 import json
 import logging
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
@@ -45,8 +46,13 @@ class Recorder:
     def __init__(self, application: Any) -> None:
         self.application = application
         self.requests: list[Request] = []
+        self.refused_name = ""
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        is_upload = environ["REQUEST_METHOD"] == "PUT"
+        if is_upload and self.refused_name and environ["PATH_INFO"].endswith(self.refused_name):
+            start_response("403 Forbidden", [])
+            return []
         target = environ.get("HTTP_X_AMZ_TARGET", "")
         if target.startswith(API_PREFIX):
             arguments = json.loads(environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"])))
@@ -115,6 +121,15 @@ class EmulatedEmr(Engine):
     def requests(self, operation: str) -> list[dict[str, Any]]:
         """The arguments of all calls of an operation of EMR's API so far."""
         return [request.arguments for request in self._recorder.requests if request.operation == operation]
+
+    @contextmanager
+    def refusing(self, name: str) -> Iterator[None]:
+        """While files whose names end so cannot be uploaded."""
+        self._recorder.refused_name = name
+        try:
+            yield
+        finally:
+            self._recorder.refused_name = ""
 
     def steps(self) -> list[dict[str, Any]]:
         """All steps that were submitted, in their order."""

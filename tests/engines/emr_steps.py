@@ -34,6 +34,10 @@ class Storage:
         bucket, key = _bucket_and_key(uri)
         self.client.put_object(Bucket=bucket, Key=key, Body=content)
 
+    def remove(self, uri: str) -> None:
+        bucket, key = _bucket_and_key(uri)
+        self.client.delete_object(Bucket=bucket, Key=key)
+
     def list(self, uri: str) -> list[str]:
         """The addresses that start with an address."""
         bucket, prefix = _bucket_and_key(uri)

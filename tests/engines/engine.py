@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Callable, Optional
 
+from jobs.job_runner import default_conf
 from tests.helpers import COMMAND, REPOSITORY, Outcome
 
 MARK = "LOOKALIKE_ENGINE"
@@ -94,7 +95,7 @@ class Engine:
 
     def _conf(self) -> dict[str, Any]:
         """The configuration that is installed with the program, and what this engine needs besides."""
-        return {"include": str(REPOSITORY / "conf" / f"{self.runner}.conf"),
+        return {"include": str(default_conf(self.runner)),
                 "runners": {self.runner: self.runner_options()}}
 
     def _isolate(self) -> None:

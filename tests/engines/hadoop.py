@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any
 
 from tests.engines.engine import Engine
 from tests.engines.hadoop_conf import HadoopConf
-from tests.engines.hadoop_install import SHARED_CLASSES, hadoop_folder, install, missing, streaming_jar
+from tests.engines.hadoop_install import SHARED_CLASSES, install, missing, streaming_jar
 from tests.engines.java import OPEN_JAVA
 from tests.engines.task_python import make_task_python
 from tests.helpers import Outcome
@@ -18,6 +19,10 @@ DAEMONS = ("namenode", "datanode", "resourcemanager", "nodemanager")
 DAEMON_JAVA = f"-Xmx256m {OPEN_JAVA}"
 NUM_REDUCERS = 2
 
+MASTER_LOGS = "userlogs/application_*/container_*_000001/syslog"
+ATTEMPT = re.compile(r"attempt_\w+_(\d+) TaskAttempt Transitioned from NEW")
+REGISTERED = "NodeManager from node"
+
 
 class HadoopCluster(Engine):
     """A NameNode, a DataNode, a ResourceManager and a NodeManager."""
@@ -25,7 +30,7 @@ class HadoopCluster(Engine):
     runner = "hadoop"
 
     def start(self) -> None:
-        self.home = hadoop_folder()
+        self.home = install()
         self.hadoop = self.home / "bin" / "hadoop"
         self._conf_files = HadoopConf(self.folder / "conf", self.home, self.folder)
         self.task_python = make_task_python(self.folder / "python")
@@ -68,6 +73,23 @@ class HadoopCluster(Engine):
         """The Python processes of running tasks, ``mapper`` or ``reducer``."""
         return [pid for pid, command in self.processes().items()
                 if f" --{kind}" in command and command.startswith(str(self.task_python))]
+
+    def applications(self) -> list[dict[str, Any]]:
+        """What the ResourceManager tells of all applications."""
+        address = self._conf_files.addresses["yarn.resourcemanager.webapp.address"]
+        told = self.fetch_json(f"http://{address}/ws/v1/cluster/apps")
+        return list(told["apps"]["app"]) if told["apps"] else []
+
+    def num_retries(self) -> int:
+        """How many tasks and application masters have been started so far that were not the first of their kind."""
+        logs = list(self.logs.glob(MASTER_LOGS))
+        attempts = [number for log in logs for number in ATTEMPT.findall(log.read_text())]
+        num_jobs = len({log.parents[1] for log in logs})
+        return len(logs) - num_jobs + sum(number != "0" for number in attempts)
+
+    def num_registrations(self) -> int:
+        """How often a NodeManager has told the ResourceManager that it is there."""
+        return (self.logs / "resourcemanager.log").read_text().count(REGISTERED)
 
     def _has_datanode(self) -> bool:
         state = self._bean("dfs.namenode.http-address", "Hadoop:service=NameNode,name=FSNamesystemState")

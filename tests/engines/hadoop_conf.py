@@ -101,6 +101,9 @@ MAPRED = {
     "yarn.app.mapreduce.am.resource.mb": CONTAINER_MB,
     "yarn.app.mapreduce.am.command-opts": HEAP,
     "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms": HEARTBEAT_MS,
+    # Tasks are run a second time only where something went wrong.
+    "mapreduce.map.speculative": "false",
+    "mapreduce.reduce.speculative": "false",
     "mapreduce.client.progressmonitor.pollinterval": 200,
     "mapreduce.client.completion.pollinterval": 200,
     # mrjob reads this form only.

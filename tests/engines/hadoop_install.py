@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Optional
@@ -21,6 +22,7 @@ ARTIFACTS = (
 MAIN_CLASSES = {
     "fs": "fs.FsShell",
     "jar": "util.RunJar",
+    "job": "mapred.JobClient",
     "version": "util.VersionInfo",
     "namenode": "hdfs.server.namenode.NameNode",
     "datanode": "hdfs.server.datanode.DataNode",
@@ -81,8 +83,11 @@ def missing() -> Optional[str]:
 
 def install(folder: Optional[Path] = None) -> Path:
     """Put Hadoop into a folder, if it is not there: complete or not at all."""
+    if reason := missing_java():
+        raise EngineError(f"Hadoop and Spark need Java 17: {reason}")
     folder = folder or hadoop_folder()
     if folder.exists():
+        _write_launcher(folder / "bin" / "hadoop")
         return folder
     if not shutil.which("mvn"):
         raise EngineError("Hadoop's jars come by mvn, and there is none on PATH")
@@ -117,10 +122,19 @@ def _copy_jars(folder: Path) -> None:
 
 def _write_launcher(path: Path) -> None:
     cases = "\n".join(f"    {command}) main={name} ;;" for command, name in MAIN_CLASSES.items())
-    path.parent.mkdir()
-    path.write_text(LAUNCHER.format(cases=cases, options=QUICK_JAVA, shared=SHARED_CLASSES))
-    path.chmod(0o755)
+    content = LAUNCHER.format(cases=cases, options=QUICK_JAVA, shared=SHARED_CLASSES)
+    if path.exists() and path.read_text() == content:
+        return
+    path.parent.mkdir(exist_ok=True)
+    partial = Path(tempfile.mkdtemp(dir=path.parent)) / path.name
+    partial.write_text(content)
+    partial.chmod(0o755)
+    partial.replace(path)
+    partial.parent.rmdir()
 
 
 if __name__ == "__main__":
-    print(install())
+    try:
+        print(install())
+    except EngineError as error:
+        sys.exit(str(error))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 from pathlib import Path
 from typing import Any, Optional
 
 from tests.engines.engine import Engine, EngineError, free_port
+from tests.engines.hadoop import HadoopCluster
 from tests.engines.java import QUICK_JAVA, missing_java
 from tests.engines.task_python import make_task_python
 
@@ -38,6 +40,8 @@ class Spark(Engine):
             (self.home / name).symlink_to(Path(spec.origin).with_name(name))
         self.env.update(SPARK_HOME=str(self.home), SPARK_LOCAL_IP="127.0.0.1", SPARK_LOCAL_HOSTNAME="localhost")
         self.task_python = make_task_python(self.folder / "python")
+        self.events = self.folder / "events"
+        self.events.mkdir()
 
     def runner_options(self) -> dict[str, Any]:
         return {
@@ -46,10 +50,20 @@ class Spark(Engine):
             "spark_master": self.master,
             "jobconf": {
                 "spark.ui.enabled": "false",
+                "spark.eventLog.enabled": "true",
+                "spark.eventLog.dir": self.events.as_uri(),
+                "spark.eventLog.compress": "false",
+                "spark.eventLog.rolling.enabled": "false",
                 "spark.driver.extraJavaOptions": QUICK_JAVA,
                 "spark.executor.extraJavaOptions": QUICK_JAVA,
             },
         }
+
+    def num_retries(self) -> int:
+        """How many tasks have been started so far that were not the first of their kind."""
+        events = [json.loads(line) for path in self.events.iterdir() for line in path.read_text().splitlines()]
+        started = [event for event in events if event["Event"] == "SparkListenerTaskStart"]
+        return sum(event["Stage Attempt ID"] + event["Task Info"]["Attempt"] > 0 for event in started)
 
     def executor_pids(self) -> list[int]:
         """The executors of jobs that are running."""
@@ -65,6 +79,21 @@ class LocalClusterSpark(Spark):
     """Workers inside the driver's process, executors of their own: there is nothing to start."""
 
     master = f"local-cluster[{NUM_WORKERS},1,{WORKER_MB}]"
+
+
+class SparkBesideHadoop(LocalClusterSpark):
+    """Spark in the network of a Hadoop that is running, whose files it reads."""
+
+    def __init__(self, hadoop: HadoopCluster) -> None:
+        super().__init__()
+        self.hadoop = hadoop
+        self.env.update({name: hadoop.env[name] for name in ("HADOOP_CONF_DIR", "HADOOP_USER_NAME")})
+
+    def _isolate(self) -> None:
+        self._enter_network = self.hadoop._enter_network
+
+    def runner_options(self) -> dict[str, Any]:
+        return {**super().runner_options(), "hadoop_bin": str(self.hadoop.hadoop)}
 
 
 class StandaloneSpark(Spark):

@@ -1,14 +1,15 @@
-"""What is killed while a job runs is run again, and the bytes of the answer stay the same."""
+"""What is killed while a job runs is run again; the bytes of the answer and all counts stay the same."""
 
 from __future__ import annotations
 
 import os
 import signal
 import threading
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Callable
+from typing import Any, Callable, NamedTuple, Union
 
 import pytest
 
@@ -17,27 +18,38 @@ from tests.engines.engine import Engine
 from tests.engines.hadoop import HadoopCluster
 from tests.engines.nasty import nasty_file
 from tests.engines.spark import StandaloneSpark
-from tests.helpers import Outcome, lookalike
+from tests.helpers import Outcome, lookalike, read_run
 
 pytestmark = pytest.mark.engines
 
 RUN_SECONDS = 600
 
 
-class Corpus:
+class Answer(NamedTuple):
+    """What a run has written that must not depend on its luck."""
+
+    pairs: bytes
+    num_pairs: int
+    input: dict[str, Any]
+    counters: dict[str, dict[str, int]]
+
+
+class Corpus(NamedTuple):
     """A file of lines, and what one process finds in it."""
 
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / "nasty.jsonl"
-        self.path.write_bytes(nasty_file())
-        done = lookalike("pairs", self.path, "-r", "inline", "--out", folder / "out", "-q")
-        assert done.exit_code == 0, done.stderr
-        self.pairs = (folder / "out" / "pairs.jsonl").read_bytes()
+    path: Path
+    answer: Answer
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
-    return Corpus(tmp_path_factory.mktemp("corpus"))
+    folder = tmp_path_factory.mktemp("corpus")
+    path, out = folder / "nasty.jsonl", folder / "out"
+    # The mark at the start of a file is part of the first line's digest in one process, and Hadoop takes it away.
+    path.write_bytes(nasty_file().removeprefix(BOM_UTF8))
+    done = lookalike("pairs", path, "-r", "inline", "--out", out, "-q")
+    assert done.exit_code == 0, done.stderr
+    return Corpus(path, read_answer(out))
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +61,32 @@ def hadoop_cluster() -> Iterator[HadoopCluster]:
 def standalone() -> Iterator[StandaloneSpark]:
     yield from ENGINES["spark-standalone"].started()
 
+
+def read_answer(out: Path) -> Answer:
+    run = read_run(out)
+    counters = {step["name"]: step["counters"] for step in run["steps"]}
+    assert {"lines", "documents", "copies", "rejected"} <= set(counters["gate"]) and counters["pairs"]["candidates"]
+    return Answer((out / "pairs.jsonl").read_bytes(), run["pairs"], run["input"], counters)
+
+
+def retries_despite(
+    engine: Union[HadoopCluster, StandaloneSpark], fault: Callable[[], None], corpus: Corpus, out: Path
+) -> int:
+    """Run the command, do something to the engine meanwhile, compare the answer; how often a task was run again."""
+    outcomes: list[Outcome] = []
+    before = engine.num_retries()
+    run = threading.Thread(target=lambda: outcomes.append(engine.lookalike(corpus.path, "--out", out)))
+    run.start()
+    try:
+        fault()
+    finally:
+        run.join(RUN_SECONDS)
+    assert outcomes and outcomes[0].exit_code == 0, f"{outcomes}\n{engine.log_tails()}"
+    assert read_answer(out) == corpus.answer
+    return engine.num_retries() - before
+
+
+# Faults
 
 def kill_first(engine: Engine, find: Callable[[], list[int]]) -> None:
     """Wait until there is such a process, and kill it."""
@@ -63,58 +101,100 @@ def kill_first(engine: Engine, find: Callable[[], list[int]]) -> None:
     engine.wait_until(is_killed, "a process to kill was seen", RUN_SECONDS)
 
 
-def assert_same_despite(engine: Engine, fault: Callable[[], None], corpus: Corpus, out: Path) -> None:
-    """Run the command, do something to the engine meanwhile, and compare the answer."""
-    outcomes: list[Outcome] = []
-    run = threading.Thread(target=lambda: outcomes.append(engine.lookalike(corpus.path, "--out", out)))
-    run.start()
+def kill_mapper(cluster: HadoopCluster) -> None:
+    kill_first(cluster, lambda: cluster.task_pids("mapper"))
+
+
+def kill_reducer(cluster: HadoopCluster) -> None:
+    kill_first(cluster, lambda: cluster.task_pids("reducer"))
+
+
+def kill_container(cluster: HadoopCluster) -> None:
+    kill_first(cluster, cluster.container_pids)
+
+
+def kill_application_master(cluster: HadoopCluster) -> None:
+    cluster.wait_until(cluster.container_pids, "a task runs", RUN_SECONDS)
+    kill_first(cluster, cluster.application_master_pids)
+
+
+def restart_node_manager(cluster: HadoopCluster) -> None:
+    """Its containers go on meanwhile, and it takes them over again."""
+    num_registrations = cluster.num_registrations()
+    cluster.wait_until(cluster.container_pids, "a task runs", RUN_SECONDS)
+    cluster.kill("nodemanager")
+    cluster.restart("nodemanager")
+    cluster.wait_until(lambda: cluster.num_registrations() > num_registrations, "the node is back", RUN_SECONDS)
+
+
+def restart_node(cluster: HadoopCluster) -> None:
+    """As a machine that loses power does: the NodeManager and all its containers are gone at once."""
+    cluster.wait_until(cluster.container_pids, "a task runs", RUN_SECONDS)
+    cluster.kill("nodemanager")
+    for pid in [*cluster.container_pids(), *cluster.application_master_pids()]:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    cluster.restart("nodemanager")
+
+
+def restart_data_node(cluster: HadoopCluster) -> None:
+    """It comes back once a task has failed without it."""
+    num_retries = cluster.num_retries()
+    cluster.wait_until(cluster.container_pids, "a task runs", RUN_SECONDS)
+    cluster.kill("datanode")
     try:
-        fault()
+        cluster.wait_until(lambda: cluster.num_retries() > num_retries, "a task is run again", RUN_SECONDS)
     finally:
-        run.join(RUN_SECONDS)
-    assert outcomes and outcomes[0].exit_code == 0, outcomes
-    assert (out / "pairs.jsonl").read_bytes() == corpus.pairs
+        cluster.restart("datanode")
 
 
-@pytest.mark.parametrize("kind", ["mapper", "reducer"])
-def test_hadoop_runs_a_killed_task_again(
-    hadoop_cluster: HadoopCluster, kind: str, corpus: Corpus, tmp_path: Path
+HADOOP_FAULTS = {
+    "mapper": kill_mapper,
+    "reducer": kill_reducer,
+    "container": kill_container,
+    "application master": kill_application_master,
+    "NodeManager, restarted": restart_node_manager,
+    "NodeManager and all its containers, restarted": restart_node,
+    "DataNode, restarted": restart_data_node,
+}
+NOTHING_IS_LOST = {"NodeManager, restarted"}
+
+
+@pytest.mark.parametrize(
+    "fault", [pytest.param(fault, marks=[pytest.mark.ci_engines] * (fault == "mapper")) for fault in HADOOP_FAULTS])
+def test_hadoop_answers_the_same_though_it_loses_a(
+    fault: str, hadoop_cluster: HadoopCluster, corpus: Corpus, tmp_path: Path, record_property: Callable[..., None]
 ) -> None:
-    assert_same_despite(hadoop_cluster, lambda: kill_first(hadoop_cluster, lambda: hadoop_cluster.task_pids(kind)),
-                        corpus, tmp_path / "out")
+    retries = retries_despite(
+        hadoop_cluster, lambda: HADOOP_FAULTS[fault](hadoop_cluster), corpus, tmp_path / "out")
+    record_property("fault", f"Hadoop: {fault}")
+    record_property("retries", retries)
+    assert retries or fault in NOTHING_IS_LOST
 
 
-def test_hadoop_replaces_what_leads_a_job(hadoop_cluster: HadoopCluster, corpus: Corpus, tmp_path: Path) -> None:
-    def kill_master() -> None:
-        hadoop_cluster.wait_until(hadoop_cluster.container_pids, "a task runs", RUN_SECONDS)
-        kill_first(hadoop_cluster, hadoop_cluster.application_master_pids)
-
-    assert_same_despite(hadoop_cluster, kill_master, corpus, tmp_path / "out")
+def kill_executor(spark: StandaloneSpark) -> None:
+    spark.wait_until(spark.task_pids, "a task runs", RUN_SECONDS)
+    kill_first(spark, spark.executor_pids)
 
 
-def test_hadoop_waits_for_a_node_that_comes_back(hadoop_cluster: HadoopCluster, corpus: Corpus, tmp_path: Path) -> None:
-    def restart_node() -> None:
-        hadoop_cluster.wait_until(hadoop_cluster.container_pids, "a task runs", RUN_SECONDS)
-        hadoop_cluster.kill("nodemanager")
-        hadoop_cluster.restart("nodemanager")
-
-    assert_same_despite(hadoop_cluster, restart_node, corpus, tmp_path / "out")
+def kill_worker(spark: StandaloneSpark) -> None:
+    spark.wait_until(spark.task_pids, "a task runs", RUN_SECONDS)
+    spark.kill("worker-1")
+    spark.wait_until(lambda: spark.num_workers() == 1, "the master knows of its loss", RUN_SECONDS)
 
 
-def test_spark_replaces_an_executor(standalone: StandaloneSpark, corpus: Corpus, tmp_path: Path) -> None:
-    def kill_executor() -> None:
-        standalone.wait_until(standalone.task_pids, "a task runs", RUN_SECONDS)
-        kill_first(standalone, standalone.executor_pids)
-
-    assert_same_despite(standalone, kill_executor, corpus, tmp_path / "out")
+SPARK_FAULTS = {"executor": kill_executor, "worker": kill_worker}
 
 
-def test_spark_goes_on_without_a_worker(standalone: StandaloneSpark, corpus: Corpus, tmp_path: Path) -> None:
-    def kill_worker() -> None:
-        standalone.wait_until(standalone.task_pids, "a task runs", RUN_SECONDS)
-        standalone.kill("worker-1")
-
+@pytest.mark.parametrize("fault", SPARK_FAULTS)
+def test_spark_answers_the_same_though_it_loses_a(
+    fault: str, standalone: StandaloneSpark, corpus: Corpus, tmp_path: Path, record_property: Callable[..., None]
+) -> None:
     try:
-        assert_same_despite(standalone, kill_worker, corpus, tmp_path / "out")
+        retries = retries_despite(standalone, lambda: SPARK_FAULTS[fault](standalone), corpus, tmp_path / "out")
     finally:
-        standalone.start_worker(1)
+        if "worker-1" not in standalone.daemons:
+            standalone.start_worker(1)
+    record_property("fault", f"Spark: {fault}")
+    record_property("retries", retries)
+    assert retries

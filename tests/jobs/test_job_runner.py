@@ -95,7 +95,7 @@ def test_lines_and_counts_do_not_depend_on_chunks(content: bytes, chunk_bytes: i
     chunks = [content[start : start + chunk_bytes] for start in range(0, len(content), chunk_bytes)]
     with pytest.MonkeyPatch.context() as patches:
         patches.setattr(jobs.job_runner, "BLOCK_BYTES", block_bytes)
-        blocks = list(jobs.job_runner._blocks_of_lines(chunks))
+        blocks = list(jobs.job_runner.blocks_of_lines(chunks))
     assert b"".join(blocks) == (content if content.endswith(b"\n") or not content else content + b"\n")
     assert all(block.endswith(b"\n") for block in blocks if block)
     counts: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Lines before a piece of a file are counted as Hadoop cuts pieces."""
+"""Lines are counted up to where an engine cuts a file."""
 
 from __future__ import annotations
 

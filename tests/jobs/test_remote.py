@@ -52,6 +52,7 @@ def test_a_listing_is_read_with_sizes_and_without_folders() -> None:
     ("", ""),
     ("2026-11-18 15:19:12,501 WARN x: y\nls: `hdfs:///none': No such file or directory\n",
      "`hdfs:///none': No such file or directory"),
+    ("ls: Interrupted\n", "no answer in time"),
     (USAGE, "java.net.UnknownHostException: nohost"),
     (FATAL, "java.lang.RuntimeException: Class org.apache.hadoop.fs.s3a.S3AFileSystem not found"),
     ("26/11/18 15:19:12 WARN x: y\nJAVA_HOME is not set\n", "JAVA_HOME is not set"),
@@ -100,6 +101,7 @@ def test_parts_together_are_the_file_and_hold_whole_lines(lines: list[bytes], pa
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "pairs.jsonl").write_bytes(b"".join(lines))
+        (folder / "kept.tsv").write_bytes(b"a\tone\nb\ttwo\n")
         (folder / "run.json").write_text("{}")
         cut_in_parts(folder, part_bytes)
         parts = sorted((folder / "pairs").iterdir())
@@ -108,4 +110,6 @@ def test_parts_together_are_the_file_and_hold_whole_lines(lines: list[bytes], pa
         assert [part.name for part in parts] == [f"part-{i:05}.jsonl" for i in range(len(parts))]
         assert all(content.endswith(b"\n") and len(content) < part_bytes + 21 for content in contents if lines)
         assert len(parts) >= sum(map(len, lines)) / (part_bytes + 21)
-        assert [found for found in tree(folder) if "/" not in found] == ["pairs", "run.json"]
+        assert [found for found in tree(folder) if "/" not in found] == ["kept", "pairs", "run.json"]
+        assert b"".join(part.read_bytes() for part in sorted((folder / "kept").glob("part-*.tsv"))) == (
+            b"a\tone\nb\ttwo\n")

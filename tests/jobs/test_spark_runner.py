@@ -32,3 +32,14 @@ def test_files_of_a_spark_elsewhere_are_where_the_user_says_and_removed_too(tmp_
 def test_the_harness_is_ours(tmp_path: Path) -> None:
     with MRPairs(options(tmp_path)).make_runner() as runner:
         assert Path(runner._spark_script_path(0)).name == "spark_harness.py"
+
+
+def test_what_a_task_said_is_told_from_what_the_driver_says(tmp_path: Path) -> None:
+    task = "Traceback (most recent call last):\n  File\nSystemExit: no numpy"
+    driver = "Traceback (most recent call last):\n  File\npy4j.protocol.Py4JJavaError: failed"
+    with MRPairs(options(tmp_path)).make_runner() as runner:
+        assert runner.failed_task_stderr == ""
+        runner._tracebacks.append(f"Stopped\n{driver}")
+        assert runner.failed_task_stderr == driver
+        runner._tracebacks[:] = [f"Lost task: PythonException: {task}", f"{driver}\nCaused by: PythonException: {task}"]
+        assert runner.failed_task_stderr == task

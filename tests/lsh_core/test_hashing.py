@@ -14,7 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsh_core import Settings, document_keys, shingle_blocks, signature
-from lsh_core.hashing import SCHEME, digest64, mix64, range_numbers, scramble, splitmix64, text_digest
+from lsh_core.hashing import (
+    SCHEME,
+    digest64,
+    digests64,
+    digests128,
+    mix64,
+    range_numbers,
+    scramble,
+    splitmix64,
+    text_digest,
+)
 from tests import oracles
 from tests.strategies import uint64s
 
@@ -157,3 +167,11 @@ def test_ranges_are_in_order_and_of_equal_size(hashes, num_ranges):
     numbers = range_numbers(np.array(sorted(hashes), np.uint64), num_ranges).tolist()
     assert numbers == [(value >> 32) * num_ranges >> 32 for value in sorted(hashes)]
     assert numbers == sorted(numbers) and all(0 <= number < num_ranges for number in numbers)
+
+
+@given(st.lists(st.binary(max_size=20)))
+def test_digests_of_many_are_those_of_each(contents):
+    assert digests64(contents).tolist() == [digest64(content) for content in contents]
+    found = digests128(contents)
+    assert (found.shape, found.dtype) == ((len(contents),), "S16")
+    assert found.tobytes() == b"".join(hashlib.blake2b(content, digest_size=16).digest() for content in contents)

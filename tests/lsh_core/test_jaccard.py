@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lsh_core import Settings, ShingleSets, intersection_sizes, jaccard, shingle_set, shingle_sets, similarities
+from lsh_core.jaccard import similarities_of_texts
 from tests import oracles
 from tests.strategies import corpora, shingle_choices, uint64s
 
@@ -126,6 +127,16 @@ def test_pairs_of_texts_are_those_of_brute_force(corpus, shingle, threshold):
         if similarity >= threshold
     }
     assert found == oracles.brute_force_pairs(documents, threshold, kind, int(k))
+
+
+@given(corpora, shingle_choices)
+def test_similarities_of_texts_by_their_rows(corpus, shingle):
+    kind, k = shingle.split(":")
+    normalized = [oracles.normalize(text) for text in corpus]
+    pairs = list(product(range(len(corpus)), repeat=2))
+    sets = [oracles.shingles(text, kind, int(k)) for text in normalized]
+    found = similarities_of_texts([text.encode() for text in normalized], pairs, Settings(shingle=shingle))
+    assert found == [oracles.jaccard(sets[i], sets[j]) for i, j in pairs]
 
 
 def test_signed_and_unsigned_integers_are_told_apart_exactly() -> None:

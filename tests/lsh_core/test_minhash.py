@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsh_core import Settings, ShingleBlock, estimate_similarity, shingle_set, signature, signatures
+from lsh_core import Settings, ShingleBlock, estimate_similarity, normalize_texts, shingle_set, signature, signatures
 from lsh_core.minhash import EMPTY, PRIME, linear_block, linear_functions, sketch_block
 from tests import oracles
 from tests.strategies import corpora, uint64s
@@ -35,6 +37,23 @@ def signed(rows: list[list[int]], family: str, num_functions: int, **changes) ->
 
 
 # Against plain Python
+
+
+@given(corpora)
+def test_signatures_of_whole_texts_are_equal_for_equal_texts_alone(corpus):
+    settings = Settings(minhash="whole-text", threshold=1)
+    found = signatures(normalize_texts(corpus, settings), settings)
+    assert (found.shape, found.dtype) == ((len(corpus), 2), np.uint32)
+    normalized = [oracles.normalize(text) for text in corpus]
+    for one, other in combinations(range(len(corpus)), 2):
+        assert (estimate_similarity(found[one], found[other]) == 1) == (normalized[one] == normalized[other])
+
+
+def test_signatures_of_whole_texts_see_what_shingles_do_not():
+    one, other = "ab" * 20, "ab" * 21
+    settings = Settings(minhash="whole-text", threshold=1)
+    assert np.array_equal(shingle_set(one, settings), shingle_set(other, settings))
+    assert not np.array_equal(signature(one, settings), signature(other, settings))
 
 
 @given(st.lists(shingle_lists, min_size=1, max_size=4), families, nums_functions, uint64s)

@@ -47,6 +47,8 @@ REFUSED = [
     ({"shingle": 9}, "shingle is 9;", "it must be str"),
     *[({name: "other"}, f"{name} is 'other';", "it must be one of " + ", ".join(allowed))
       for name, allowed in CHOICES.items() if name != "shingle_bits"],
+    *[({"minhash": "whole-text", **changes}, "minhash whole-text finds equal texts only", "the threshold must be 1")
+      for changes in ({}, {"threshold": 0.99}, {"threshold": 1, "bands": 5, "rows": 5})],
     ({"shingle_bits": 16}, "shingle_bits is 16;", "it must be one of 64, 32"),
     ({"shingle_bits": 64.0}, "shingle_bits is 64.0;", "it must be int"),
     ({"format": None}, "format is None;", "it must be str"),
@@ -86,7 +88,8 @@ def test_every_setting_is_refused_somewhere():
     {"num_buckets": 1}, {"num_buckets": 2**64 - 1}, {"seed": 0}, {"seed": 2**64 - 1}, {"max_document_bytes": 1},
     {"max_bucket_docs": 2}, {"shingle": "char:1"}, {"shingle": f"word:{MAX_SHINGLE_SIZE}"}, {"id_field": None},
     {"format": "tsv", "id_field": "text"}, {"stop_words": ()}, {"stop_words": ["the"]}, {"threshold": 0.02},
-    *[{name: choice} for name, allowed in CHOICES.items() for choice in allowed],
+    *[{name: choice} for name, allowed in CHOICES.items() for choice in allowed if choice != "whole-text"],
+    {"minhash": "whole-text", "threshold": 1},
 ])
 def test_allowed(changes):
     settings = Settings(**changes)

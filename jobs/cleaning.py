@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Callable
 
 from jobs.clusters import MEMORY_LINKS, Cluster, clusters_of_links, has_more_lines
-from jobs.display import Display
-from jobs.errors import JobFailed, OutputError
+from jobs.errors import JobFailed
+from jobs.input_checks import check_same_input
 from jobs.job_runner import Run
 from jobs.keep_policy import KeepPolicy, Rank
-from jobs.keepers import KeptCluster, KeptClusters, check_policy, members_of, read_ranks
+from jobs.keepers import KeptCluster, KeptClusters, members_of, read_ranks
 from jobs.kept import KEPT_NAMES, CorpusWriter, Outcome, sortable_decisions, write_clusters
 from jobs.lean_mrjob import HERE
 from jobs.members import Members, write_members
@@ -25,13 +25,20 @@ from jobs.outputs import sorted_lines
 from jobs.pipeline import CorpusRun, make_gate, open_run, write_pairs
 from jobs.places import Places
 from jobs.run_report import RunReport, StepReport
+from jobs.silence import Silence
+from lsh_core.errors import SettingsError
 from lsh_core.settings import Settings
 
 MAX_PAIRS = MEMORY_LINKS
 """Of more pairs than these --cluster keeper is refused: all of them are in memory then."""
 
-
 BY_ID = KeepPolicy("id")
+RunJob = Callable[..., StepReport]
+
+
+def exact_only(settings: Settings) -> Settings:
+    """The same settings, but that only equal texts are found."""
+    return settings.replace(minhash="whole-text", threshold=1.0, bands=None, rows=None)
 
 
 @dataclass(frozen=True)
@@ -42,10 +49,13 @@ class Cleaning:
     keep: KeepPolicy = BY_ID
 
 
-def dedup(run: Run, settings: Settings, cleaning: Cleaning, display: Display) -> RunReport:
+def clean_corpus(run: Run, settings: Settings, cleaning: Cleaning, display: Silence) -> RunReport:
     """Write the corpus without near-duplicates, what was removed and why, the clusters, and ``run.json``."""
-    check_policy(cleaning.keep, settings.format)
-    with open_run(run, settings, display) as work:
+    cleaning.keep.check_format(settings.format)
+    run = replace(run, links=cleaning.cluster == "chain")
+    asked_for = {"cluster": cleaning.cluster, "keep": str(cleaning.keep), "duplicate_ids": run.duplicate_ids,
+                 "strict": run.strict}
+    with open_run(run, settings, display, asked_for) as work:
         gate = make_gate(work)
         links = write_pairs(work, gate)
         keeping = _Keeping(work, gate, cleaning)
@@ -75,15 +85,15 @@ class _Keeping:
         paths.write_text(json.dumps([source.path for source in self.jobs.sources]))
         self._members = self.jobs.tmp_dir / "members"
         self._args = ["--gate", str(gate), "--members", str(self._members), "--input-paths", str(paths),
-                      "--duplicate-ids", work.run.duplicate_ids]
+                      "--keep", str(cleaning.keep), "--duplicate-ids", work.run.duplicate_ids]
         if not (self.report.counter("rejected") or self.report.counter("copies")):
             self._args.append("--one-line-each")
 
     def keepers(self, links: Path) -> KeptClusters:
         """The clusters of all links or pairs, each with its keeper."""
         if self.cleaning.cluster == "keeper" and has_more_lines(links, MAX_PAIRS):
-            raise OutputError(f"--cluster keeper needs all pairs in memory, and there are more than {MAX_PAIRS:,}; "
-                              "--cluster chain does not")
+            raise SettingsError(f"--cluster keeper needs all pairs in memory, and there are more than {MAX_PAIRS:,}; "
+                                "--cluster chain does not")
         clusters = clusters_of_links(links, self._run_round, self.jobs.tmp_dir)
         ranks = self._ranks(clusters) if self.cleaning.keep.needs_texts else {}
         return KeptClusters(self.cleaning.cluster, clusters, ranks)
@@ -94,9 +104,10 @@ class _Keeping:
 
     def _ranks(self, clusters: Iterable[Cluster]) -> dict[str, Rank]:
         self._write(members_of(KeptCluster(cluster.doc_ids[0], cluster.doc_ids, {}) for cluster in clusters))
-        ranks = self._run(self.jobs.run_over_input, MRRanks, "ranks", "--keep", str(self.cleaning.keep))
+        ranks = self.work.stages.make(
+            "ranks", self.report, lambda path: self._run(self.jobs.run_over_input, MRRanks, "ranks", path))
         if self.report.counter("without_rank"):
-            self.jobs.display.note(f"{self.report.counter('without_rank'):,} documents of clusters have no number in "
+            self.jobs.display.note(f"{self.report.counter('without_rank'):,} lines of clusters have no number in "
                                    f"{self.cleaning.keep.field!r}: others are kept before them")
         with open(ranks, "rb") as lines:
             return read_ranks(lines)
@@ -104,23 +115,27 @@ class _Keeping:
     def write_corpus(self, clusters: KeptClusters) -> Outcome:
         """Write what is kept and what is removed."""
         num_clusters = self._write(members_of(clusters))
-        has_order = self.jobs.runner in HERE
-        decisions = self._run(self.jobs.run, MRKeep, "keep")
-        places = Places(self.jobs.sources, self.jobs.uris)
-        keyed = self.jobs.tmp_dir / "decisions-keyed"
-        with open(decisions, "rb") as lines, open(keyed, "wb") as file:
-            file.writelines(sortable_decisions(lines, places))
-        rest = self._run(self.jobs.run_over_input, MRRest, "rest", *(["--holes"] if has_order else []))
-        settings = self.jobs.settings
+        decisions = self.work.stages.make("keep", self.report, self._decide)
+        holes = ["--holes"] if self.jobs.runner in HERE else []
+        rest = self.work.stages.make(
+            "rest", self.report, lambda path: self._run(self.jobs.run_over_input, MRRest, "rest", path, *holes))
+        check_same_input(self.report)
+        settings, places = self.jobs.settings, Places(self.jobs.sources, {})
         kept_path, removed_path = (self.work.folder / name for name in (KEPT_NAMES[settings.format], "removed.jsonl"))
         with open(kept_path, "wb") as kept, open(removed_path, "wb") as removed, open(rest, "rb") as others, \
-                sorted_lines(keyed, self.jobs.tmp_dir) as in_order:
+                sorted_lines(decisions, self.jobs.tmp_dir) as in_order:
             return CorpusWriter(kept, removed, places, num_clusters, settings.threshold).write_all(others, in_order)
 
-    def _run(self, run: Callable[..., StepReport], job_class: type, name: str, *args: str) -> Path:
-        output = self.jobs.tmp_dir / name
+    def _decide(self, path: Path) -> None:
+        """Write decisions behind keys that sort as the lines of the input."""
+        unplaced = self.jobs.tmp_dir / "decisions"
+        self._run(self.jobs.run, MRKeep, "keep", unplaced)
+        places = Places(self.jobs.sources, self.jobs.uris)
+        with open(unplaced, "rb") as lines, open(path, "wb") as file:
+            file.writelines(sortable_decisions(lines, places))
+
+    def _run(self, run: RunJob, job_class: type, name: str, output: Path, *args: str) -> None:
         self.report.steps.append(run(job_class, name, output, *self._args, *args))
-        return output
 
     def _write(self, members: Members) -> int:
         """Write the side file; how many clusters it has."""

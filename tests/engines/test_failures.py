@@ -1,0 +1,57 @@
+"""A task that fails says why in Python's words, with the place in the input and of the logs, and no Java."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.engines.all_engines import ENGINES
+from tests.helpers import DATA
+
+pytestmark = pytest.mark.engines
+
+BROKEN = "import hashlib\ndel hashlib.blake2b\n"
+"""What a mapper cannot do without."""
+
+
+@pytest.fixture(scope="module", params=["hadoop", "spark"])
+def cluster(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """An engine whose tasks' Python can be broken."""
+    yield from ENGINES[request.param].started()
+
+
+def assert_no_java(stderr: str) -> None:
+    assert "org.apache" not in stderr and "\tat " not in stderr
+
+
+def test_missing_numpy_is_one_line(cluster: Any, tmp_path: Path) -> None:
+    numpy = next(cluster.folder.glob("python/lib/python*/site-packages/numpy"))
+    numpy.rename(numpy.with_name("not_numpy"))
+    try:
+        failed = cluster.lookalike(DATA / "articles.jsonl", "--out", tmp_path / "out")
+    finally:
+        numpy.with_name("not_numpy").rename(numpy)
+    assert failed.exit_code == 1 and not (tmp_path / "out").exists()
+    said = f"lookalike: gate: numpy is not installed for {cluster.task_python} on "
+    (line,) = [line for line in failed.stderr.splitlines() if line.startswith("lookalike: ")]
+    assert line.startswith(said) and "bring an environment along" in line, failed.stderr
+    assert_no_java(failed.stderr)
+
+
+def test_a_defect_has_its_place_and_its_traceback(cluster: Any, tmp_path: Path) -> None:
+    site = next(cluster.folder.glob("python/lib/python*/site-packages")) / "sitecustomize.py"
+    site.write_text(BROKEN)
+    try:
+        failed = cluster.lookalike(DATA / "articles.jsonl", "--out", tmp_path / "out")
+    finally:
+        site.unlink()
+    assert failed.exit_code == 1 and not (tmp_path / "out").exists()
+    lines = failed.stderr.splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith("lookalike: gate: "))
+    assert lines[at].startswith(f"lookalike: gate: while reading {DATA / 'articles.jsonl'} (split from byte "), failed
+    assert "AttributeError" in lines[at] and "Traceback (most recent call last):" in lines[at + 1:]
+    assert lines[-1].startswith("logs: ")
+    assert_no_java(failed.stderr)

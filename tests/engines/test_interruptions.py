@@ -1,0 +1,81 @@
+"""A driver that is interrupted ends what it has started on the engine, and leaves nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.engines.all_engines import ENGINES
+from tests.engines.engine import Engine
+from tests.engines.hadoop import HadoopCluster
+from tests.engines.nasty import nasty_file
+from tests.engines.spark import StandaloneSpark
+from tests.helpers import REPOSITORY, tree
+
+pytestmark = pytest.mark.engines
+
+RUN_SECONDS = 600
+END_SECONDS = 120
+
+
+@pytest.fixture(scope="module")
+def hadoop_cluster() -> Iterator[HadoopCluster]:
+    yield from ENGINES["hadoop"].started()
+
+
+@pytest.fixture(scope="module")
+def standalone() -> Iterator[StandaloneSpark]:
+    yield from ENGINES["spark-standalone"].started()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with an input and an empty one for temporary files."""
+    (tmp_path / "nasty.jsonl").write_bytes(nasty_file())
+    (tmp_path / "tmp").mkdir()
+    return tmp_path
+
+
+def start(engine: Engine, folder: Path) -> subprocess.Popen[str]:
+    """A run on an engine, whose processes are among the engine's."""
+    command = engine.pairs_command(folder / "nasty.jsonl", "--out", folder / "out", "--tmp", folder / "tmp")
+    return subprocess.Popen([*engine._enter_network, *map(str, command)], cwd=REPOSITORY, text=True,
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            env={**os.environ, **engine.env},
+                            # What runs in the background may have been told to ignore it.
+                            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+
+
+def assert_nothing_is_left(engine: Engine, run: subprocess.Popen[str], before: set[int], folder: Path) -> None:
+    """Wait for the end of the driver, and then of all that it has started."""
+    _, stderr = run.communicate(timeout=END_SECONDS)
+    assert run.returncode in (130, 143) and "Traceback" not in stderr, stderr
+    engine.wait_until(lambda: set(engine.processes()) <= before, "no process is left", END_SECONDS)
+    assert tree(folder) == ["nasty.jsonl", "tmp"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_hadoop_kills_the_application(hadoop_cluster: HadoopCluster, number: int, folder: Path) -> None:
+    before = set(hadoop_cluster.processes())
+    earlier = [application["id"] for application in hadoop_cluster.applications()]
+    run = start(hadoop_cluster, folder)
+    hadoop_cluster.wait_until(lambda: hadoop_cluster.task_pids("mapper"), "a mapper runs", RUN_SECONDS)
+    run.send_signal(number)
+    assert_nothing_is_left(hadoop_cluster, run, before, folder)
+    (status,) = [application["finalStatus"] for application in hadoop_cluster.applications()
+                 if application["id"] not in earlier]
+    assert status == "KILLED"
+    assert "nasty.jsonl" not in hadoop_cluster.fs("-ls", "-R", "/user").stdout
+
+
+def test_spark_ends_with_its_driver(standalone: StandaloneSpark, folder: Path) -> None:
+    before = set(standalone.processes())
+    run = start(standalone, folder)
+    standalone.wait_until(standalone.task_pids, "a task runs", RUN_SECONDS)
+    run.send_signal(signal.SIGINT)
+    assert_nothing_is_left(standalone, run, before, folder)

@@ -1,0 +1,226 @@
+"""Inputs and results at addresses, in a real HDFS and an emulated S3."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from jobs.errors import OutputError, RemoteError
+from jobs.s3_files import S3Files
+from tests.engines.all_engines import ENGINES
+from tests.engines.emr import EmulatedEmr
+from tests.engines.engine import END_SECONDS, free_port
+from tests.engines.hadoop import HadoopCluster
+from tests.engines.places import BUCKET, S3, Corpus, Hdfs, Place
+from tests.engines.spark import SparkBesideHadoop
+from tests.engines.spark import missing as missing_spark
+from tests.helpers import REPOSITORY
+
+pytestmark = pytest.mark.engines
+
+RESULTS = ["pairs/part-00000.jsonl", "rejected/part-00000.jsonl", "run.json"]
+PARTIAL = """
+import sys
+from pathlib import Path
+from jobs.hadoop_files import HadoopFiles
+from mrjob.fs.hadoop import HadoopFilesystem
+files = HadoopFiles(HadoopFilesystem([sys.argv[1]]))
+with files.complete_folder(sys.argv[2], Path(sys.argv[3])):
+    {}
+"""
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    return Corpus(tmp_path_factory.mktemp("corpus"))
+
+
+@pytest.fixture(scope="module")
+def hadoop_cluster() -> Iterator[HadoopCluster]:
+    yield from ENGINES["hadoop"].started()
+
+
+@pytest.fixture(scope="module")
+def emulated_emr() -> Iterator[EmulatedEmr]:
+    yield from ENGINES["emr"].started()
+
+
+@pytest.fixture(scope="module")
+def hdfs(hadoop_cluster: HadoopCluster) -> Hdfs:
+    return Hdfs(hadoop_cluster, hadoop_cluster)
+
+
+@pytest.fixture(scope="module")
+def s3(emulated_emr: EmulatedEmr) -> Iterator[S3]:
+    place = S3(emulated_emr)
+    yield place
+    place.clear()
+
+
+@pytest.fixture(scope="module")
+def hdfs_of_spark(hadoop_cluster: HadoopCluster) -> Iterator[Hdfs]:
+    if reason := missing_spark():
+        pytest.skip(reason)
+    with SparkBesideHadoop(hadoop_cluster) as spark:
+        yield Hdfs(spark, hadoop_cluster)
+
+
+@pytest.fixture(scope="module", params=["s3", "hdfs", "hdfs_of_spark"])
+def place(request: pytest.FixtureRequest, corpus: Corpus) -> Place:
+    """Every place in turn, with the corpus in it."""
+    found: Place = request.getfixturevalue(request.param)
+    found.root += f"/{request.param}"
+    if isinstance(found, Hdfs):
+        found.fs("-mkdir", "-p", found.root)
+    found.put(corpus.folder, f"{found.root}/corpus")
+    return found
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """A local folder with something to upload."""
+    folder = tmp_path / "with space" / "results"
+    (folder / "pairs").mkdir(parents=True)
+    (folder / "pairs" / "part-00000.jsonl").write_text("a line\n")
+    (folder / "run.json").write_text("{}")
+    return folder
+
+
+def test_what_is_found_at_an_address_is_what_one_process_finds(place: Place, corpus: Corpus) -> None:
+    out = f"{place.root}/new/result"
+    done = place.engine.lookalike(f"{place.root}/corpus/*.jsonl", f"{place.root}/corpus/deep", "--out", out + "/")
+    assert done.exit_code == 0, f"{done.stderr}\n{place.engine.log_tails()}"
+    assert f"The results are in {out}\n" in done.stdout
+    assert place.names(out) == [*(["_SUCCESS"] if isinstance(place, S3) else []), *RESULTS]
+    assert place.names(f"{place.root}/new") == [f"result/{name}" for name in place.names(out)]
+    assert place.read(f"{out}/{RESULTS[0]}") == corpus.pairs
+    rejected = place.read(f"{out}/{RESULTS[1]}").splitlines()
+    assert [{**json.loads(line), "place": None} for line in rejected] == corpus.rejected
+    told = json.loads(place.read(f"{out}/run.json"))["input"]
+    assert told["files"] == [f"{place.root}/corpus/{name}" for name in corpus.files]
+    assert told["bytes"] == sum(map(len, corpus.files.values()))
+
+
+@pytest.mark.parametrize("name", ["corpus/*.tsv", "absent", "corpus/_logs", "corpus/_SUCCESS"])
+def test_an_input_that_is_missing_or_hidden_is_named(place: Place, name: str, tmp_path: Path) -> None:
+    refused = place.engine.lookalike(f"{place.root}/corpus/a.jsonl", f"{place.root}/{name}", "--out", tmp_path / "out")
+    assert refused.exit_code == 2
+    assert refused.stderr == f"lookalike: cannot read {place.root}/{name}: no such files, or hidden ones only\n"
+
+
+def test_results_that_are_there_are_kept(place: Place, corpus: Corpus) -> None:
+    out = f"{place.root}/corpus"
+    refused = place.engine.lookalike(f"{out}/a.jsonl", "--out", out)
+    assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
+    assert f"{out} is there already and is not empty" in refused.stderr
+    assert set(corpus.files) < set(place.names(out))
+
+
+# HDFS
+
+
+@pytest.mark.parametrize("option", ["input", "--out"])
+def test_a_namenode_that_does_not_answer_is_named(hdfs: Hdfs, corpus: Corpus, option: str, tmp_path: Path) -> None:
+    away = f"hdfs://127.0.0.1:{free_port()}/x"
+    arguments = (away, "--out", tmp_path / "out") if option == "input" else (corpus.folder / "a.jsonl", "--out", away)
+    refused = hdfs.engine.lookalike(*arguments)
+    assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
+    assert refused.stderr.startswith(f"lookalike: cannot reach {away}: ")
+    assert refused.stderr.endswith("Connection refused\n")
+
+
+def test_a_folder_that_may_not_be_written_to_is_named(hdfs: Hdfs, corpus: Corpus) -> None:
+    refused = hdfs.engine.run(*hdfs.engine.pairs_command(corpus.folder / "a.jsonl", "--out", f"{hdfs.root}/x/y"),
+                              HADOOP_USER_NAME="stranger")
+    assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
+    assert f"cannot write to {hdfs.root}/x/y: Permission denied: user=stranger" in refused.stderr
+
+
+def test_a_run_that_is_interrupted_leaves_nothing(hdfs: Hdfs, corpus: Corpus) -> None:
+    parent, cluster = f"{hdfs.root}/interrupted", hdfs.cluster
+    cluster.start_daemon("run", *cluster.pairs_command(corpus.folder / "a.jsonl", "--out", f"{parent}/out"))
+    cluster.wait_until(lambda: ".out.partial-" in cluster.fs("-ls", parent).stdout, "the run has begun")
+    run = cluster.daemons.pop("run")
+    run.send_signal(signal.SIGTERM)
+    assert run.wait(END_SECONDS) == 128 + signal.SIGTERM
+    assert hdfs.fs("-ls", parent) == ""
+
+
+@pytest.mark.parametrize(("inside", "said", "found"), [
+    ("raise KeyboardInterrupt", "KeyboardInterrupt", []),
+    ("Path(sys.argv[3], 'run.json').unlink(); Path(sys.argv[3], 'run.json').symlink_to('nowhere')",
+     "RemoteError: cannot write to {uri}: ", []),
+    ("files._run('', '-mkdir', '-p', sys.argv[2] + '/of another')", "OutputError: {uri} is there already",
+     ["out/of another"]),
+    ("files._run('', '-mkdir', sys.argv[2])", "", ["out/pairs/part-00000.jsonl", "out/run.json"]),
+])  # fmt: skip
+def test_results_in_hdfs_are_complete_or_absent(
+    hdfs: Hdfs, results: Path, inside: str, said: str, found: list[str]
+) -> None:
+    hdfs.fs("-rm", "-r", "-f", "-skipTrash", f"{hdfs.root}/whole")
+    uri = f"{hdfs.root}/whole/out"
+    done = hdfs.cluster.run(sys.executable, "-c", PARTIAL.format(inside), hdfs.cluster.hadoop, uri, results)
+    assert (done.exit_code != 0) == bool(said) and said.format(uri=uri) in done.stderr
+    assert hdfs.names(f"{hdfs.root}/whole") == found
+
+
+def test_the_job_alone_reads_and_writes_as_mrjob_does(hdfs: Hdfs, corpus: Corpus) -> None:
+    source, out = f"{hdfs.root}/plain.jsonl", f"{hdfs.root}/plain"
+    hdfs.fs("-put", "-f", corpus.folder / "a.jsonl", source)
+    done = hdfs.engine.run(sys.executable, REPOSITORY / "jobs" / "mr_pairs.py", source, "-q", "-r", "hadoop",
+                           "--conf-path", hdfs.engine.conf, "--output-dir", out)
+    assert done.exit_code == 0, done.stderr
+    pairs = [json.loads(line) for line in hdfs.read(f"{out}/part-*").splitlines()]
+    assert pairs and {(pair["a"], pair["b"]) for pair in pairs} <= {
+        (pair["a"], pair["b"]) for pair in map(json.loads, corpus.pairs.splitlines())}
+
+
+# S3
+
+
+def s3_files(s3: S3) -> S3Files:
+    from mrjob.fs.s3 import S3Filesystem
+
+    assert isinstance(s3.engine, EmulatedEmr)
+    return S3Files(S3Filesystem("test", "test", s3_endpoint=s3.engine.endpoint, s3_region=s3.engine.region))
+
+
+@pytest.mark.parametrize("option", ["input", "--out"])
+def test_a_bucket_that_is_not_there_is_named(s3: S3, corpus: Corpus, option: str, tmp_path: Path) -> None:
+    away = "s3://no-such-bucket/x"
+    arguments = (away, "--out", tmp_path / "out") if option == "input" else (corpus.folder / "a.jsonl", "--out", away)
+    refused = s3.engine.lookalike(*arguments)
+    assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
+    assert refused.stderr.startswith(f"lookalike: cannot reach {away}: ") and "NoSuchBucket" in refused.stderr
+
+
+def test_missing_credentials_are_told(s3: S3, tmp_path: Path) -> None:
+    command = s3.engine.pairs_command(f"s3://{BUCKET}/x", "--out", tmp_path / "out")
+    refused = s3.engine.run(*command, AWS_ACCESS_KEY_ID="", AWS_SECRET_ACCESS_KEY="",
+                            AWS_SHARED_CREDENTIALS_FILE="/dev/null", AWS_CONFIG_FILE="/dev/null")
+    assert (refused.exit_code, refused.stderr) == (2, "lookalike: cannot use -r emr: Unable to locate credentials\n")
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RemoteError])
+def test_a_run_that_fails_leaves_nothing_in_s3(s3: S3, results: Path, error: type[BaseException]) -> None:
+    files, uri = s3_files(s3), f"{s3.root}/failed"
+    with pytest.raises(error), files.complete_folder(uri, results):
+        # Meanwhile the place is taken.
+        with pytest.raises(OutputError, match="is there already"):
+            files.check_output(uri)
+        raise error
+    assert s3.names(uri) == []
+
+
+def test_an_upload_that_fails_leaves_nothing_in_s3(s3: S3, results: Path) -> None:
+    uri = f"{s3.root}/cut"
+    assert isinstance(s3.engine, EmulatedEmr)
+    with (pytest.raises(RemoteError, match=f"cannot write to {uri}: .*Forbidden"), s3.engine.refusing("/run.json"),
+          s3_files(s3).complete_folder(uri, results)):
+        assert len(s3.names(uri)) == 1  # which says that the place is taken
+    assert s3.names(uri) == []

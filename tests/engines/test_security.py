@@ -1,0 +1,85 @@
+"""On engines too: secrets stay secret, temporary files are private, and names are never more than names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.engines.all_engines import ENGINES
+from tests.engines.emr import EmulatedEmr
+from tests.engines.engine import Engine
+from tests.engines.spark import LocalClusterSpark
+from tests.helpers import DATA, lookalike
+from tests.hostile import Hostile, make_hostile
+from tests.watching import KEYS, SECRETS, SHELL_WITH_UMASK, Watch, files_that_tell, tells
+
+pytestmark = pytest.mark.engines
+
+CORPUS = DATA / "articles.jsonl"
+
+
+@pytest.fixture
+def tmp(tmp_path: Path) -> Path:
+    """A folder for all temporary files."""
+    (tmp_path / "tmp").mkdir()
+    return tmp_path / "tmp"
+
+
+@pytest.fixture(scope="module")
+def emulated_emr() -> Iterator[EmulatedEmr]:
+    yield from ENGINES["emr"].started()
+
+
+@pytest.fixture(scope="module")
+def local_cluster() -> Iterator[LocalClusterSpark]:
+    yield from ENGINES["spark"].started()
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Hostile:
+    return make_hostile(tmp_path_factory.mktemp("hostile"))
+
+
+@pytest.mark.ci_engines
+@pytest.mark.parametrize("is_in_conf", [False, True])
+def test_no_secret_is_sent_or_written(is_in_conf: bool, emulated_emr: EmulatedEmr, tmp: Path, tmp_path: Path) -> None:
+    keys = {name.lower(): value for name, value in KEYS.items()} if is_in_conf else {}
+    conf = tmp_path / "my.conf"
+    conf.write_text(json.dumps({"include": str(emulated_emr.conf), "runners": {"emr": keys}}))
+    arguments = (*emulated_emr.pairs_command(CORPUS, "--out", tmp_path / "out", "-v"), "--conf", conf)
+    with Watch(tmp, SECRETS.values()) as watch:
+        done = emulated_emr.run(*arguments, TMPDIR=str(tmp), **({} if is_in_conf else KEYS))
+    assert done.exit_code == 0 and "Created new cluster" in done.stderr, done.stderr
+    assert {"settings.json", "gate", "b.sh", "setup-wrapper.sh", "mrjob.zip"} <= watch.names and not watch.telling
+    assert not tells((done.stdout + done.stderr).encode(), SECRETS.values())
+    for folder in (tmp_path / "out", emulated_emr.folder):
+        assert files_that_tell(folder, SECRETS.values()) == []
+    assert emulated_emr.uploads and not tells(b"".join(emulated_emr.uploads.values()), SECRETS.values())
+    asked = [*emulated_emr.requests("RunJobFlow"), *emulated_emr.steps()]
+    assert asked and not tells(json.dumps(asked).encode(), KEYS.values())
+
+
+@pytest.mark.ci_engines
+def test_temporary_files_of_spark_are_private(local_cluster: LocalClusterSpark, tmp: Path, tmp_path: Path) -> None:
+    with Watch(tmp) as watch:
+        # Java does not know of TMPDIR.
+        done = local_cluster.run(*SHELL_WITH_UMASK, *local_cluster.pairs_command(CORPUS, "--out", tmp_path / "out"),
+                                 TMPDIR=str(tmp), SPARK_LOCAL_DIRS=str(tmp),
+                                 JAVA_TOOL_OPTIONS=f"-Djava.io.tmpdir={tmp} -XX:-UsePerfData")
+    assert done.exit_code == 0, done.stderr
+    assert {"settings.json", "gate", "gate-lines", "pairs", "lookalike_tasks.zip"} <= watch.names
+    # Libraries that Java unpacks are the same for everybody.
+    assert [path for path in watch.exposed() if ".so" not in path.suffixes] == []
+
+
+def test_names_are_only_names(engine: Engine, hostile: Hostile, tmp_path: Path) -> None:
+    expected = lookalike("pairs", hostile.plain, "-r", "inline", "--out", tmp_path / "expected", "-q")
+    done = engine.lookalike(*hostile.few_files, "--out", tmp_path / "out")
+    assert (expected.exit_code, done.exit_code) == (0, 0), f"{done.stderr}\n{engine.log_tails()}"
+    found = (tmp_path / "out" / "pairs.jsonl").read_bytes()
+    assert found == (tmp_path / "expected" / "pairs.jsonl").read_bytes()
+    assert found.count(b"\n") > 10
+    assert hostile.traps(tmp_path, engine.folder) == []

@@ -1,0 +1,63 @@
+"""Lines that engines have been seen to log become progress and addresses."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from jobs.engine_log import MRJOB, heard
+
+HADOOP = """\
+  The url to track the job: http://127.0.0.1:8088/proxy/application_1700000000000_0001/
+  Running job: job_1700000000000_0001
+   map 0% reduce 0%
+   map 50% reduce 0%
+   map 100% reduce 33%
+  Job job_1700000000000_0001 completed successfully"""
+SPARK = """\
+  Start Jetty 127.0.0.1:4040 for SparkUI
+  Successfully started service 'SparkUI' on port 4040.
+  Submitting 3 missing tasks from ShuffleMapStage 0 (PairwiseRDD[7] at groupBy) (first 15 tasks are for partitions 0)
+  Starting task 0.0 in stage 0.0 (TID 0) (127.0.0.1,executor 0, partition 0, PROCESS_LOCAL, 10891 bytes)
+  Finished task 0.0 in stage 0.0 (TID 0) in 15739 ms on 127.0.0.1 (executor 0) (1/3)
+  Finished task 2.1 in stage 0.0 (TID 4) in 15739 ms on 127.0.0.1 (executor 0) (2/3)
+  tracking URL: http://host:8088/proxy/application_1700000000000_0002/"""
+EMR = """\
+Created new cluster j-123
+Waiting for Step 1 of 1 (s-456) to complete...
+  PENDING (cluster is STARTING: Provisioning)
+  RUNNING for 0:01:10
+    45.2% complete
+  COMPLETED"""
+PROGRESS = {
+    HADOOP: [("map", 0, 100, "%"), ("map", 50, 100, "%"), ("map", 100, 100, "%"), ("reduce", 33, 100, "%")],
+    SPARK: [("stage 0", 0, 3, "tasks"), ("stage 0", 1, 3, "tasks"), ("stage 0", 2, 3, "tasks")],
+    EMR: [("pending", 0, 100, "%"), ("running", 0, 100, "%"), ("running", 45, 100, "%")],
+}
+ADDRESSES = {
+    HADOOP: ["http://127.0.0.1:8088/proxy/application_1700000000000_0001/"],
+    SPARK: ["http://localhost:4040", "http://host:8088/proxy/application_1700000000000_0002/"],
+    EMR: ["EMR's cluster j-123", "EMR's step s-456"],
+}
+
+
+@pytest.mark.parametrize("log", [HADOOP, SPARK, EMR], ids=["hadoop", "spark", "emr"])
+def test_progress_and_addresses_are_heard_and_told_once(log: str) -> None:
+    progress: list[tuple[str, int, int, str]] = []
+    addresses: list[str] = []
+
+    def listener(stage: str, done: int, total: int, unit: str = "tasks") -> None:
+        progress.append((stage, done, total, unit))
+
+    logger = logging.getLogger(f"{MRJOB}.logs.step")
+    level = logger.level
+    logger.setLevel(logging.INFO)
+    try:
+        with heard(listener, addresses.append):
+            for line in [*log.splitlines(), log.splitlines()[0]]:
+                logger.info(line)
+        logger.info("map 7% reduce 7%")
+    finally:
+        logger.setLevel(level)
+    assert progress == PROGRESS[log] and addresses == ADDRESSES[log]

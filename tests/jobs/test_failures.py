@@ -1,0 +1,56 @@
+"""What a failed job says: the task's last words, the user's name of the input, and where there is more to read."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from jobs.base import BatchFailed
+from jobs.failures import TRACEBACK, failure, last_words
+from jobs.input_split import InputSplit
+from jobs.mr_pairs import HotBucket
+from jobs.readers import Source
+
+SOURCES = [Source("mine.jsonl", "/tmp/mine.jsonl"), Source("-", "/tmp/input")]
+FIRST = f"{TRACEBACK}\n  File \"x.py\", line 1, in x\n    1 / 0\n    ~~^~~\nZeroDivisionError: division by zero\n"
+FAILED = BatchFailed(InputSplit("hdfs://host:1/files/mine.jsonl", 77), 10, 5, ZeroDivisionError("division by zero"))
+SECOND = ("\nThe above exception was the direct cause of the following exception:\n\n"
+          f"{TRACEBACK}\n  File \"y.py\", line 2, in y\njobs.base.BatchFailed: {FAILED}\n")
+JAVA = "\n\tat org.apache.spark.api.python.BasePythonRunner.read(PythonRunner.scala:1)\n\tat org.apache.spark.X\n"
+
+
+def told(said: str, logs: str = "", error: str = "Step 1 of 1 failed") -> str:
+    uris = {"/tmp/mine.jsonl": "hdfs:///files/mine.jsonl"}
+    manager = SimpleNamespace(path_to_uri=lambda: uris)
+    runner: Any = SimpleNamespace(failed_task_stderr=said, log_place=logs, _upload_mgr=manager)
+    return failure("pairs", runner, RuntimeError(error), SOURCES)
+
+
+def test_nothing_said() -> None:
+    assert told("") == "pairs: Step 1 of 1 failed"
+    assert told("", "there") == "pairs: Step 1 of 1 failed\nlogs: there"
+    command = "Step 1 of 1 failed: Command '['hadoop', 'jar']' returned non-zero exit status 256."
+    assert told("", error=command) == "pairs: Step 1 of 1 failed: the command returned non-zero exit status 256."
+
+
+def test_what_users_can_mend_is_one_line() -> None:
+    for name in ("jobs.errors.InputError", f"__main__.{HotBucket.__name__}", "SystemExit"):
+        said = f"{TRACEBACK}\n  File \"x.py\", line 1, in x\n{name}: a bucket: use a gate\n"
+        assert told(said, "there") == told(said + JAVA, "there") == "pairs: a bucket: use a gate"
+    assert told("numpy is not installed for python on host: install it there\n", "there") == (
+        "pairs: numpy is not installed for python on host: install it there")
+
+
+def test_a_defect_comes_with_its_place_its_traceback_and_its_logs() -> None:
+    place = ("pairs: while reading mine.jsonl (split from byte 77, lines 11 to 15 of it): "
+             "ZeroDivisionError: division by zero")
+    assert told(FIRST + SECOND) == place
+    lines = told("noise\n" + FIRST + SECOND + JAVA, "there").splitlines()
+    assert (lines[0], lines[1], lines[-1]) == (place, TRACEBACK, "logs: there")
+    assert "    1 / 0" in lines and "noise" not in lines and not any("org.apache" in line for line in lines)
+    assert told(FIRST) == "pairs: ZeroDivisionError: division by zero"
+
+
+def test_last_words_are_those_of_the_last_traceback() -> None:
+    assert last_words(FIRST + SECOND) == (str(FAILED), False)
+    assert last_words(f"{TRACEBACK}\n  File\nKeyboardInterrupt") == ("KeyboardInterrupt", False)
