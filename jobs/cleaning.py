@@ -102,6 +102,8 @@ class Keeping:
                       "--keep", str(cleaning.keep), "--duplicate-ids", work.run.duplicate_ids]
         if not (self.report.counter("rejected") or self.report.counter("copies")):
             self._args.append("--one-line-each")
+        if work.indexes:
+            self._args.append("--old-links")
 
     def keepers(self, links: Path) -> KeptClusters:
         """The clusters of all links or pairs, each with its keeper."""

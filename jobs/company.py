@@ -48,6 +48,8 @@ class CompanyJob(BatchMapJob):
         self.add_passthru_arg("--keep", default="id", help=POLICIES)
         self.add_passthru_arg("--one-line-each", action="store_true",
                               help="no line is rejected and no document has copies: only lines of the gate are parsed")
+        self.add_passthru_arg("--old-links", action="store_true",
+                              help="clusters come from links of an index too: their keepers may be outside of the gate")
 
     def load_args(self, args: list[str]) -> None:
         super().load_args(args)
@@ -102,7 +104,8 @@ class CompanyJob(BatchMapJob):
 
     def _read_numbers(self, digests: Hashes) -> list[int]:
         """Which lines have to be parsed."""
-        if (self.options.one_line_each or self.is_against) and isinstance(self._gate, GateTable):
+        is_in_gate = not self.options.old_links if self.is_against else self.options.one_line_each
+        if is_in_gate and isinstance(self._gate, GateTable):
             return self._gate.select(digests).of_rows()[0]
         return list(range(len(digests)))
 

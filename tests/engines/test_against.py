@@ -16,6 +16,21 @@ pytestmark = pytest.mark.engines
 CHOICES = ("--threshold", "0.5", "--bands", "60", "--rows", "1", "--against")
 
 
+def test_documents_against_an_index(engine: Engine, tmp_path: Path) -> None:
+    texts = list(made_up_documents(60, seed=5, num_words=12).values())
+    old, new = ({str(number): text for number, text in enumerate(part)} for part in (texts[:30], texts[25:]))
+    old_file = written(tmp_path / "old.jsonl", json_lines(old))
+    new_file = written(tmp_path / "new.jsonl", json_lines(new))
+    index = tmp_path / "index"
+    assert lookalike("index", old_file, *CHOICES[:-1], "--out", index, "-r", "inline").exit_code == 0
+    options = (new_file, *CHOICES, index, "--out")
+    assert lookalike("pairs", *options, tmp_path / "expected", "-r", "inline").exit_code == 0
+    done = engine.lookalike(*options, tmp_path / "found")
+    assert done.exit_code == 0, f"{done.stderr}\n{engine.log_tails()}"
+    found, expected = ((tmp_path / folder / "pairs.jsonl").read_bytes() for folder in ("found", "expected"))
+    assert found == expected != b""
+
+
 def test_a_corpus_against_another_that_numbers_alike(engine: Engine, tmp_path: Path) -> None:
     texts = list(made_up_documents(60, seed=5, num_words=12).values())
     own, against = ({str(number): text for number, text in enumerate(part)} for part in (texts[:30], texts[25:]))

@@ -75,6 +75,27 @@ def test_an_index_has_the_clusters_of_brute_force(lists: list[list[tuple[str, st
         assert clusters_of_index(index, Path(name)) == clusters(brute_force_pairs(everything, SURE.threshold, k=2))
 
 
+@given(documents, documents)
+@settings(max_examples=10)
+def test_clusters_of_documents_against_an_index_are_those_of_all(
+    old: list[tuple[str, str]], new: list[tuple[str, str]]
+) -> None:
+    marked = {**{"0" + doc_id: text for doc_id, text in old}, **{"1" + doc_id: text for doc_id, text in new}}
+    expected = [ids for ids in clusters(brute_force_pairs(marked, SURE.threshold, k=2)) if ids[-1][0] == "1"]
+    with tempfile.TemporaryDirectory() as name:
+        index, corpus = grown(Path(name), [dict(old)]), written(Path(name, "new.jsonl"), json_lines(dict(new)))
+        clean_corpus(Run([corpus], Path(name, "out"), against=[str(index)]), SURE, Cleaning(), QUIET)
+        found = read_json_lines(Path(name, "out", "clusters.jsonl"))
+        sides = (("0", "against"), ("1", "members"))
+        assert expected == [
+            [mark + doc_id for mark, side in sides for doc_id in cluster.get(side, ())] for cluster in found]
+        old_clusters = clusters(brute_force_pairs({"0" + doc_id: text for doc_id, text in old}, SURE.threshold, k=2))
+        first_of = {doc_id: ids[0] for ids in old_clusters for doc_id in ids}
+        for cluster in found:
+            joined = {first_of.get("0" + doc_id, "0" + doc_id)[1:] for doc_id in cluster.get("against", ())}
+            assert cluster.get("joins", []) == (sorted(joined) if len(joined) > 1 else [])
+
+
 def test_documents_against_an_index_are_as_against_its_documents_and_no_text_of_it_is_sketched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,6 +145,16 @@ def test_old_links_take_part_in_clusters_and_what_joins_them_is_told(tmp_path: P
     other = written(tmp_path / "other.jsonl", json_lines({"z": "uvwxyz"}))
     clean_corpus(Run([other], tmp_path / "none", against=[str(index)]), loose, Cleaning(), QUIET)
     assert read_json_lines(tmp_path / "none" / "clusters.jsonl") == []
+
+
+def test_a_keeper_may_have_nothing_in_common_with_what_it_stands_for(tmp_path: Path) -> None:
+    loose, index = SURE.replace(threshold=0.25), tmp_path / "index"
+    old = written(tmp_path / "old.jsonl", json_lines({"a": "abcdefgh", "b": "efghijkl"}))
+    make_index(Run([old], index), loose, QUIET)
+    new = written(tmp_path / "new.jsonl", json_lines({"c": "ijklmnop"}))
+    clean_corpus(Run([new], tmp_path / "out", against=[str(index)]), loose, Cleaning(), QUIET)
+    (removed,) = read_json_lines(tmp_path / "out" / "removed.jsonl")
+    assert (removed["id"], removed["keeper"], removed["keeper_in"], removed["similarity"]) == ("c", "a", "against", 0.0)
 
 
 def test_copies_known_documents_and_rejected_lines_are_left_out(tmp_path: Path) -> None:
