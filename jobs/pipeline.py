@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from jobs.engine_log import show_log
-from jobs.errors import InputError, JobFailed, OutputError
+from jobs.errors import InputChanged, InputError, JobFailed, OutputError
 from jobs.gate_file import write_gate
 from jobs.job_runner import JobRunner, Run
 from jobs.line_estimates import estimated_lines
@@ -28,7 +28,7 @@ from jobs.rejected import placed, sortable, write_rejected
 from jobs.remote import Remote, check_number_of_files
 from jobs.run_report import RunReport, StepReport
 from jobs.silence import Silence
-from jobs.stages import Stages, identity_of, resumable_folder
+from jobs.stages import Stages, identity_of, partial_folder, resumable_folder
 from lsh_core.settings import Settings
 
 GATE_REDUCER_BYTES = 512 * 10**6
@@ -36,7 +36,6 @@ GATE_REDUCER_BYTES = 512 * 10**6
 
 NUM_SHOWN = 5
 MANY_PAIRS_A_DOCUMENT = 100
-INPUT_CHANGED = "the input changed while it was read; nothing was written"
 
 
 @dataclass
@@ -95,8 +94,14 @@ def _result_folder(
 ) -> Iterator[tuple[Path, Stages]]:
     if asked_for is not None and isinstance(run.out, Path):
         identity = identity_of(jobs.sources, engine=jobs.runner, settings=jobs.settings.to_json(), **asked_for)
-        with resumable_folder(run.out, identity, run.resume) as (folder, stages):
-            yield folder, stages
+        try:
+            with resumable_folder(run.out, identity, run.resume) as (folder, stages):
+                yield folder, stages
+        except BaseException:
+            kept = partial_folder(run.out)
+            if kept.exists():
+                jobs.display.note(f"what was done is kept in {kept}: the same command with --resume goes on from there")
+            raise
         return
     if run.resume:
         raise OutputError(f"--resume needs a local folder for the results, and --out is {run.out}")
@@ -185,7 +190,7 @@ def _stop(records: Path, why: str) -> None:
     with open(records, encoding="utf-8") as file:
         first = json.loads(next(file, "null"))
     if first is None:
-        raise JobFailed(INPUT_CHANGED)
+        raise InputChanged
     raise InputError(f"{first['place']}: {first['detail']} ({why})")
 
 
@@ -223,7 +228,7 @@ def check_same_input(report: RunReport) -> None:
     _check_same_unicode(report)
     sums = {(step.counters.get("lines"), step.counters.get("input_sum")) for step in report.steps if step.reads_input}
     if len(sums) > 1:
-        raise JobFailed(INPUT_CHANGED)
+        raise InputChanged
 
 
 def _check_unique_ids(report: RunReport) -> None:

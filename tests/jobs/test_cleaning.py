@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import jobs.cleaning
 import jobs.clusters
-import jobs.dedup
 import jobs.keepers
 from lsh_core.hashing import text_digest
 from tests import oracles
@@ -200,7 +200,7 @@ def test_a_summary_tells_what_is_below_the_threshold(tmp_path: Path) -> None:
 def test_more_pairs_than_memory_holds_are_refused_for_keeper_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs.dedup, "MAX_PAIRS", 10)
+    monkeypatch.setattr(jobs.cleaning, "MAX_PAIRS", 10)
     outcome = lookalike("dedup", ARTICLES, "--cluster", "keeper", "--out", tmp_path / "out", "-q")
     assert (outcome.exit_code, tree(tmp_path)) == (2, [])
     assert "--cluster keeper needs all pairs in memory, and there are more than 10" in outcome.stderr
@@ -210,7 +210,7 @@ def test_more_pairs_than_memory_holds_are_refused_for_keeper_alone(
 def test_clusters_by_rounds_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clean(tmp_path / "memory", ARTICLES, "--keep", "longest")
     in_memory = jobs.clusters.clusters_of_links
-    monkeypatch.setattr(jobs.dedup, "clusters_of_links", lambda *args: in_memory(*args, memory_links=0))
+    monkeypatch.setattr(jobs.cleaning, "clusters_of_links", lambda *args: in_memory(*args, memory_links=0))
     clean(tmp_path / "rounds", ARTICLES, "--keep", "longest")
     assert contents(tmp_path / "memory") == contents(tmp_path / "rounds")
 
@@ -242,14 +242,14 @@ def test_strict_stops_at_a_line_that_is_no_document(tmp_path: Path) -> None:
 
 def test_an_input_that_changes_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = Path(written(tmp_path / "in.jsonl", LINES))
-    make_gate = jobs.dedup.write_pairs
+    make_gate = jobs.cleaning.write_pairs
 
     def change(*args: Any) -> Path:
         links = make_gate(*args)
         written(path, [*LINES, b'{"id": "new", "text": "a new one"}'])
         return links
 
-    monkeypatch.setattr(jobs.dedup, "write_pairs", change)
+    monkeypatch.setattr(jobs.cleaning, "write_pairs", change)
     outcome = lookalike("dedup", path, "--out", tmp_path / "out", "-q")
     assert (outcome.exit_code, tree(tmp_path)) == (1, ["in.jsonl"])
     assert outcome.stderr == "lookalike: the input changed while it was read; nothing was written\n"
