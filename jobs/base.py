@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, BinaryIO, Callable, ClassVar, NamedTuple, Optional
 from unicodedata import unidata_version
 
 from jobs.lean_mrjob import BytesProtocol, BytesValueProtocol, MRJob, jobconf_from_env
 from jobs.records import STATS_KEY, encode_counts
+from jobs.sides import AGAINST, OWN
 from lsh_core.document import DocumentBatch, read_documents
 from lsh_core.errors import LookalikeError, SettingsError
 from lsh_core.hashing import HALF, Hashes, digests64
@@ -70,6 +73,15 @@ def names_of(uri: str) -> tuple[str, ...]:
     return uri, re.sub(r"^file://|(?<=^hdfs://)[^/]+", "", uri)
 
 
+def reads_one_of(files: Container[str]) -> bool:
+    """Whether the mapper that runs in this process reads one of these files.
+
+    They are given by their addresses, or, where an engine may have uploaded them, by base names that no other file has.
+    """
+    file = input_split().file
+    return any(name in files for name in (*names_of(file), os.path.basename(file)))
+
+
 class BatchFailed(Exception):
     """An error that is a defect of the program or of the machine, with the lines that were in work."""
 
@@ -91,6 +103,9 @@ class LookalikeJob(MRJob):
         super().configure_args()
         self.add_file_arg("--settings", help="JSON file of settings, or a former run.json; options win over it")
         self.add_passthru_arg("--counts", action="store_true", help="add lines of counts to the output")
+        self.add_file_arg("--against", help="JSON list of those inputs that the others are held against; "
+                                            "lookalike makes it, and takes off the marks that ids get by it")
+        self.add_passthru_arg("--only-across", action="store_true", help="with --against: no pairs inside a corpus")
         self.add_passthru_arg("--no-id", action="store_true", help="lines have no id: it is made from the text")
         self.add_passthru_arg("--stop-words", choices=("none", "english"), help="words to leave out")
         for field in dataclasses.fields(Settings):
@@ -138,15 +153,36 @@ class LookalikeJob(MRJob):
     def digest_lines(self, lines: list[bytes]) -> Hashes:
         """A digest of each line; their sum tells one input from another, whatever the order of its lines."""
         digests = digests64(lines)
-        self.count({"lines": len(lines), "input_sum": int((digests >> HALF).sum())})
+        self.count_side({"lines": len(lines), "input_sum": int((digests >> HALF).sum())})
         return digests
 
     def read_batch(self, lines: list[bytes]) -> DocumentBatch:
         """Documents of a batch of lines, with the rejected ones counted by reason."""
         batch = read_documents(lines, self.settings)
-        self.count({"rejected": len(batch.rejected), UNICODE_VERSION: len(lines)})
-        self.count(Counter("rejected: " + error.reason for _, error in batch.rejected))
-        return batch
+        self.count({UNICODE_VERSION: len(lines)})
+        self.count_side({"rejected": len(batch.rejected)})
+        self.count_side(Counter("rejected: " + error.reason for _, error in batch.rejected))
+        if not self.options.against:
+            return batch
+        mark = AGAINST if self.is_against else OWN
+        return batch._replace(doc_ids=[mark + doc_id for doc_id in batch.doc_ids])
+
+    @cached_property
+    def is_against(self) -> bool:
+        """Whether what this mapper reads is of the corpus that the other is held against."""
+        if not self.options.against:
+            return False
+        with open(self.options.against, encoding="utf-8") as file:
+            return reads_one_of(json.load(file))
+
+    def count_side(self, counts: Mapping[str, int]) -> None:
+        """Count what is told of each corpus by itself."""
+        self.count({against_name(name): number for name, number in counts.items()} if self.is_against else counts)
+
+
+def against_name(counter: str) -> str:
+    """The counter of the same thing in the corpus that the other is held against."""
+    return "against_" + counter
 
 
 class BatchMapJob(LookalikeJob):

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain, combinations, product
 
 import numpy as np
 
 from jobs.records import KEY_DIGITS, BundlePart, BundleRecord, DocId, decode_keys
-from lsh_core.check import MAX_SMALL_DOCS, Bundles, Candidates, KeyEntries
+from jobs.sides import AGAINST_JSON
+from lsh_core.check import MAX_SMALL_DOCS, Bundles, KeyEntries
 from lsh_core.hashing import digest64
+from lsh_core.sides import Sides
+
+IdPairs = Iterator[tuple[DocId, DocId]]
 
 
 @dataclass
@@ -22,18 +27,42 @@ class Row:
     earlier_keys: bytes
     ids: dict[bytes, None] = field(default_factory=dict)
     is_left: bool = True
+    has_marks: bool = False
+    """Whether ids are marked as those of one of two corpora."""
 
     @cached_property
     def doc_ids(self) -> list[DocId]:
-        """The ids in their order, once all are known."""
+        """The ids in their order, once all are known: first those of the corpus that the other is held against."""
         return sorted(map(DocId.decode, self.ids))
+
+    @cached_property
+    def num_against(self) -> int:
+        return sum(id_json.startswith(AGAINST_JSON) for id_json in self.ids) if self.has_marks else 0
+
+    @property
+    def against_ids(self) -> list[DocId]:
+        return self.doc_ids[: self.num_against]
+
+    @property
+    def own_ids(self) -> list[DocId]:
+        return self.doc_ids[self.num_against :]
+
+    def pairs_inside(self, only_across: bool) -> IdPairs:
+        """The wanted pairs of documents that have this text."""
+        across = product(self.against_ids, self.own_ids)
+        return across if only_across else chain(across, combinations(self.own_ids, 2))
+
+    def pairs_with(self, other: Row, only_across: bool) -> IdPairs:
+        """The wanted pairs of a document that has this text and one that has another."""
+        across = chain(product(self.own_ids, other.against_ids), product(self.against_ids, other.own_ids))
+        return across if only_across else chain(product(self.own_ids, other.own_ids), across)
 
 
 class Bundle:
     """The rows of one reducer key."""
 
-    def __init__(self, part: BundlePart) -> None:
-        self.part = part
+    def __init__(self, part: BundlePart, has_marks: bool = False) -> None:
+        self.part, self.has_marks = part, has_marks
         self.rows: dict[bytes, Row] = {}
 
     def add(self, value: bytes) -> None:
@@ -41,8 +70,8 @@ class Bundle:
         record = BundleRecord.decode(value)
         row = self.rows.get(record.text)
         if row is None:
-            row = self.rows[record.text] = Row(record.text, record.own_keys, record.earlier_keys)
-            row.is_left = self._is_left(record.text)
+            row = self.rows[record.text] = Row(record.text, record.own_keys, record.earlier_keys,
+                                               is_left=self._is_left(record.text), has_marks=self.has_marks)
         row.ids[record.id_json] = None
 
     def _is_left(self, text: bytes) -> bool:
@@ -79,7 +108,7 @@ class Bundle:
         return [row for row in self.rows.values() if len(row.ids) > 1 and not row.earlier_keys]
 
 
-def gather(bundles: Sequence[Bundle]) -> tuple[list[Row], Bundles]:
+def gather(bundles: Sequence[Bundle], only_across: bool = False) -> tuple[list[Row], Bundles]:
     """All rows of some bundles, and what the core needs to check them."""
     rows = [row for bundle in bundles for row in bundle.ordered_rows()]
     return rows, Bundles(
@@ -87,7 +116,8 @@ def gather(bundles: Sequence[Bundle]) -> tuple[list[Row], Bundles]:
         np.array([len(bundle.rows) for bundle in bundles]),
         np.array([bundle.num_left for bundle in bundles]),
         _entries([row.own_keys for row in rows]),
-        _entries([row.earlier_keys for row in rows]))
+        _entries([row.earlier_keys for row in rows]),
+        sides_of(rows, only_across) if any(bundle.has_marks for bundle in bundles) else None)
 
 
 def _entries(keys: list[bytes]) -> KeyEntries:
@@ -95,7 +125,8 @@ def _entries(keys: list[bytes]) -> KeyEntries:
     return KeyEntries(decode_keys(b"".join(keys)), np.repeat(np.arange(len(keys)), counts))
 
 
-def num_document_pairs(rows: Sequence[Row], candidates: Candidates) -> int:
-    """How many pairs of documents these pairs of texts stand for."""
-    num_ids = np.array([len(row.ids) for row in rows])
-    return int((num_ids[candidates.rows_a] * num_ids[candidates.rows_b]).sum())
+def sides_of(rows: Sequence[Row], only_across: bool) -> Sides:
+    """How many documents of each corpus have the text of each row."""
+    num_ids = np.array([len(row.ids) for row in rows], np.int64)
+    num_against = np.array([row.num_against for row in rows], np.int64)
+    return Sides(num_ids - num_against, num_against, only_across)

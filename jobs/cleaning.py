@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Callable
 
 from jobs.clusters import MEMORY_LINKS, Cluster, clusters_of_links, has_more_lines
 from jobs.errors import JobFailed
@@ -58,7 +59,7 @@ def clean_corpus(run: Run, settings: Settings, cleaning: Cleaning, display: Sile
         keeping = _Keeping(work, gate, cleaning)
         clusters = keeping.keepers(links)
         outcome = keeping.write_corpus(clusters)
-        num_clusters = write_clusters(work.folder / "clusters.jsonl", clusters, outcome)
+        num_clusters = write_clusters(work.folder / "clusters.jsonl", clusters, outcome, bool(run.against))
         work.report.cleaning = {
             "cluster": cleaning.cluster, "keep": str(cleaning.keep), "clusters": num_clusters,
             "kept": outcome.num_kept, "removed": outcome.num_removed, "chained": outcome.num_chained}
@@ -101,7 +102,8 @@ class _Keeping:
 
     def _ranks(self, clusters: Iterable[Cluster]) -> dict[str, Rank]:
         self._write(members_of(KeptCluster(cluster.doc_ids[0], cluster.doc_ids, {}) for cluster in clusters))
-        ranks = self.work.stages.make("ranks", self.report, lambda path: self._run(MRRanks, "ranks", path))
+        ranks = self.work.stages.make(
+            "ranks", self.report, lambda path: self._run(self.jobs.run_over_input, MRRanks, "ranks", path))
         if self.report.counter("without_rank"):
             self.jobs.display.note(f"{self.report.counter('without_rank'):,} lines of clusters have no number in "
                                    f"{self.cleaning.keep.field!r}: others are kept before them")
@@ -113,7 +115,8 @@ class _Keeping:
         num_clusters = self._write(members_of(clusters))
         decisions = self.work.stages.make("keep", self.report, self._decide)
         holes = ["--holes"] if self.jobs.runner in HERE else []
-        rest = self.work.stages.make("rest", self.report, lambda path: self._run(MRRest, "rest", path, *holes))
+        rest = self.work.stages.make("rest", self.report, lambda path: self._run(
+            self.jobs.run_over_input, MRRest, "rest", path, *holes))
         check_same_input(self.report)
         settings, places = self.jobs.settings, Places(self.jobs.sources, {})
         kept_path, removed_path = (self.work.folder / name for name in (KEPT_NAMES[settings.format], "removed.jsonl"))
@@ -124,13 +127,13 @@ class _Keeping:
     def _decide(self, path: Path) -> None:
         """Write decisions behind keys that sort as the lines of the input."""
         unplaced = self.jobs.tmp_dir / "decisions"
-        self._run(MRKeep, "keep", unplaced)
+        self._run(self.jobs.run, MRKeep, "keep", unplaced)
         places = Places(self.jobs.sources, self.jobs.uris)
         with open(unplaced, "rb") as lines, open(path, "wb") as file:
             file.writelines(sortable_decisions(lines, places))
 
-    def _run(self, job_class: type, name: str, output: Path, *args: str) -> None:
-        self.report.steps.append(self.jobs.run(job_class, name, output, *self._args, *args))
+    def _run(self, run: Callable[..., StepReport], job_class: type, name: str, output: Path, *args: str) -> None:
+        self.report.steps.append(run(job_class, name, output, *self._args, *args))
 
     def _write(self, members: Members) -> int:
         """Write the side file; how many clusters it has."""

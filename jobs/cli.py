@@ -14,7 +14,15 @@ from typing import Any, Optional
 import click
 
 from jobs.cleaning import Cleaning, clean_corpus
-from jobs.cli_options import FILE, read_exact_settings, read_run, read_settings, run_options, setting_options
+from jobs.cli_options import (
+    FILE,
+    against_option,
+    read_exact_settings,
+    read_run,
+    read_settings,
+    run_options,
+    setting_options,
+)
 from jobs.keep_policy import KeepPolicy
 from jobs.pipeline import find_pairs
 from jobs.silence import display_for
@@ -35,6 +43,7 @@ def cli() -> None:
 @run_options
 @click.option("--truth", type=FILE, help="Known pairs to compare the result with.")
 @click.option("--links", is_flag=True, help="Write the spanning forest of the pairs instead of all of them.")
+@against_option("Find pairs of a document of the input and one of this corpus, and no others.")
 @setting_options
 def pairs(truth: Optional[Path], links: bool, quiet: bool, **values: Any) -> None:
     """Find all pairs of documents at or above a similarity.
@@ -42,10 +51,12 @@ def pairs(truth: Optional[Path], links: bool, quiet: bool, **values: Any) -> Non
     INPUT is a file of lines (plain, .gz, .bz2 or .zst), a CSV or Parquet file, a folder of text
     files, a glob pattern, an hdfs:// or s3:// address, or - for standard input.
     """
-    run = read_run(values, links)
+    run = read_run(values, links, only_across=True)
     settings = read_settings(values)
     if truth and links:
         raise SettingsError("--truth compares pairs, and --links does not write all of them: leave out one")
+    if truth and run.against:
+        raise SettingsError("--truth names pairs of one corpus, and --against brings another: leave out one")
     if truth and not isinstance(run.out, Path):
         raise SettingsError(f"--truth compares pairs in a local folder, and --out is {run.out}: leave out one")
     known = read_truth(truth) if truth else {}
@@ -64,6 +75,7 @@ def pairs(truth: Optional[Path], links: bool, quiet: bool, **values: Any) -> Non
               help="Which document of a cluster stays: id (the smallest), longest, shortest, max:FIELD or min:FIELD.")
 @click.option("--exact-only", is_flag=True, help="Remove only what has the same text after normalization.")
 @click.option("--resume", is_flag=True, help="Take up an interrupted run, whose stages are in PATH.partial.")
+@against_option("Remove also what is like a document of this corpus, of which nothing is removed or written.")
 @setting_options
 def dedup(cluster: str, keep: str, exact_only: bool, resume: bool, quiet: bool, **values: Any) -> None:
     """Remove near-duplicates from a corpus, and tell what was removed and why.

@@ -74,11 +74,18 @@ def setting_options(command: Command) -> Command:
     return click.option("--no-id", is_flag=True, help="Lines have no id: it is made from the text.")(command)
 
 
-def read_run(values: dict[str, Any], links: bool = False, resume: bool = False) -> Run:
+def against_option(text: str) -> Callable[[Command], Command]:
+    """Another corpus, which the inputs are held against."""
+    return click.option("--against", multiple=True, metavar="INPUT", help=f"{text} May be given several times.")
+
+
+def read_run(
+    values: dict[str, Any], links: bool = False, resume: bool = False, only_across: bool = False
+) -> Run:
     """The run of a command line; what it takes goes out of the values."""
-    names = ("inputs", "out", "runner", "conf", "tmp", "cores", "strict", "duplicate_ids", "verbose")
+    names = ("inputs", "out", "runner", "conf", "tmp", "cores", "strict", "duplicate_ids", "against", "verbose")
     command = shown(shlex.join(["lookalike", *sys.argv[1:]]))
-    return Run(**{name: values.pop(name) for name in names}, links=links, resume=resume,
+    return Run(**{name: values.pop(name) for name in names}, links=links, resume=resume, only_across=only_across,
                command=command)
 
 

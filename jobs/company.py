@@ -17,6 +17,7 @@ from jobs.members import NOBODY, read_members
 from lsh_core.document import BOM
 from lsh_core.errors import SettingsError
 from lsh_core.hashing import Hashes, digests64
+from lsh_core.ragged import Ints
 from lsh_core.selection import GateTable
 
 
@@ -87,13 +88,20 @@ class CompanyJob(BatchMapJob):
         id_digests = digests64(doc_id.encode() for doc_id in doc_ids)
         doc_ids = list(map(self._unique_id, doc_ids, texts))
         rows = self.members.find(doc_ids)
-        chosen = np.flatnonzero((rows != NOBODY) | _is_in(self._copied_ids, id_digests)).tolist()
+        chosen = np.flatnonzero(self._has_say(rows, id_digests)).tolist()
         return Company([numbers[at] for at in chosen], [doc_ids[at] for at in chosen], [texts[at] for at in chosen],
                        rows[chosen].tolist(), rejected_numbers)
 
+    def _has_say(self, rows: Ints, id_digests: Hashes) -> npt.NDArray[np.bool_]:
+        """Which documents have company; of the corpus that the other is held against only keepers matter."""
+        if self.is_against:
+            return np.append(self.members.is_keeper, False)[rows]
+        has_company: npt.NDArray[np.bool_] = (rows != NOBODY) | _is_in(self._copied_ids, id_digests)
+        return has_company
+
     def _read_numbers(self, digests: Hashes) -> list[int]:
         """Which lines have to be parsed."""
-        if self.options.one_line_each and isinstance(self._gate, GateTable):
+        if (self.options.one_line_each or self.is_against) and isinstance(self._gate, GateTable):
             return self._gate.select(digests).of_rows()[0]
         return list(range(len(digests)))
 

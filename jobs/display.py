@@ -95,6 +95,8 @@ def summary_table(report: RunReport) -> Table:
     table = Table(show_header=False, box=None, pad_edge=False)
     for name in ("documents", "copies", "rejected", "candidates"):
         table.add_row(name, f"{report.counter(name):,}")
+    if report.against is not None:
+        table.add_row("against", f"{report.counter('against_documents'):,} documents of another corpus")
     if report.num_links is None:
         table.add_row("pairs", f"{report.num_pairs:,}")
     else:
@@ -103,7 +105,8 @@ def summary_table(report: RunReport) -> Table:
         _add_cleaning(table, report.cleaning, report.settings.threshold)
     table.add_row("bands × rows", f"{bands} × {rows}: finds at least {report.settings.recall_promised:.1%} of the "
                                   f"pairs at similarity {report.settings.threshold:g}")
-    table.add_row("shuffled", f"{report.shuffle_bytes:,} bytes, {_ratio(report.shuffle_bytes, report.num_bytes)} "
+    num_bytes = report.num_bytes + (report.against["bytes"] if report.against else 0)
+    table.add_row("shuffled", f"{report.shuffle_bytes:,} bytes, {_ratio(report.shuffle_bytes, num_bytes)} "
                               "times the input")
     for step in report.steps:
         table.add_row(f"step {step.name}", f"{step.seconds:.1f} s")

@@ -162,11 +162,25 @@ def _files_below(folder: str) -> Iterator[str]:
                 yield os.path.relpath(path, folder).replace(os.sep, "/")
 
 
+def refuse_shared(found: Iterable[Found], against: Iterable[Found]) -> None:
+    """Refuse a file that is held against itself."""
+    identities = {identity for identity, _ in _identities(found)}
+    for identity, name in _identities(against):
+        if identity in identities:
+            raise InputError(f"{shown(name)} is both an input and --against: nothing of it would be left; name other "
+                             "files, or leave out --against")
+
+
+def _identities(found: Iterable[Found]) -> Iterator[tuple[str, str]]:
+    """For each file what no other file is called, and its name."""
+    for name, path in chain.from_iterable(item.files() for item in found):
+        yield path if path == STANDARD_INPUT or is_uri(path) else os.path.realpath(path), name
+
+
 def _refuse_repeats(found: Iterable[Found]) -> None:
     """Refuse a file that is named twice: its lines would count as copies."""
     first_names: dict[str, str] = {}
-    for name, path in chain.from_iterable(item.files() for item in found):
-        identity = path if path == STANDARD_INPUT or is_uri(path) else os.path.realpath(path)
+    for identity, name in _identities(found):
         if identity in first_names:
             first = first_names[identity]
             what = "is named twice" if first == name else f"is the same file as {shown(first)}"

@@ -13,6 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Optional, Union
 
+from jobs.against import told_names
 from jobs.engine_log import heard, show_log
 from jobs.errors import JobFailed
 from jobs.failures import failure
@@ -50,6 +51,9 @@ class Run:
     strict: bool = False
     links: bool = False
     duplicate_ids: str = "refuse"
+    against: Sequence[str] = ()
+    only_across: bool = False
+    """With ``against``: no pairs inside the input."""
     verbose: bool = False
     resume: bool = False
     command: str = ""
@@ -59,10 +63,12 @@ class JobRunner:
     """Runs jobs over the same sources under the same settings."""
 
     def __init__(
-        self, run: Run, settings: Settings, sources: Sequence[Source], tmp_dir: Path, display: Silence
+        self, run: Run, settings: Settings, sources: Sequence[Source], tmp_dir: Path, display: Silence,
+        against: Sequence[Source] = (),
     ) -> None:
         self.sources, self.settings, self.tmp_dir, self.display = sources, settings, tmp_dir, display
-        self.num_bytes = sum(source.num_bytes for source in sources)
+        self.against = against
+        self.num_bytes = sum(source.num_bytes for source in self.all_sources)
         self.uris: dict[str, str] = {}
         """What the engine of the last job calls the local files that were uploaded for it, by path."""
         self.runner = run.runner or ("inline" if self.num_bytes <= INLINE_BYTES else "local")
@@ -74,6 +80,8 @@ class JobRunner:
                       "--no-check-input-paths",
                       # Files that were uploaded are of no use after a failure either; logs stay.
                       "--cleanup-on-failure", "TMP"]
+        if run.against:
+            self._args += ["--against", str(self._told_names()), *(["--only-across"] if run.only_across else [])]
         if self.runner in HERE and run.cores:
             self._args += ["--num-cores", str(run.cores)]
         self._warm_tasks = None
@@ -88,12 +96,29 @@ class JobRunner:
         if self._warm_tasks:
             self._warm_tasks.close()
 
+    @property
+    def all_sources(self) -> list[Source]:
+        """The input, then what it is held against."""
+        return [*self.sources, *self.against]
+
+    def _told_names(self) -> Path:
+        path = self.tmp_dir / "against.json"
+        path.write_text(json.dumps(told_names(self.against)))
+        return path
+
+    def run_over_input(self, job_class: Any, name: str, output: Path, *args: str) -> StepReport:
+        """Run one job over the input alone, and not over what it is held against."""
+        step = self.run(job_class, name, output, *args, inputs=[source.path for source in self.sources])
+        step.reads_input, step.reads_against = True, False
+        return step
+
     def run(self, job_class: Any, name: str, output: Path, *args: str, inputs: Optional[Sequence[str]] = None
             ) -> StepReport:
-        """Run one job, over the sources or other inputs; its lines go to ``output``, its counts into the report."""
+        """Run one job, over all sources or other inputs; its lines go to ``output``, its counts into the report."""
         started = time.monotonic()
         counts: Counter[str] = Counter()
-        job = job_class([*self._args, *args, *([source.path for source in self.sources] if inputs is None else inputs)])
+        paths = [source.path for source in self.all_sources] if inputs is None else inputs
+        job = job_class([*self._args, *args, *paths])
         with self.display.step(name) as listener, job.make_runner() as runner:
             runner.task_listener, runner.warm_tasks = listener, self._warm_tasks
             try:
@@ -105,7 +130,7 @@ class JobRunner:
             with open(output, "wb") as file:
                 for lines in blocks_of_lines(runner.cat_output()):
                     file.writelines(_without_counts(lines, counts))
-        return StepReport(name, time.monotonic() - started, dict(counts), told, inputs is None)
+        return StepReport(name, time.monotonic() - started, dict(counts), told, inputs is None, inputs is None)
 
     def warn_of_space(self) -> None:
         """Before a large local run, compare the temporary space that it needs with what there is."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -14,6 +15,10 @@ from jobs.members import MAX_MEMBERS, Members
 from lsh_core.clustering import greedy_clusters
 from lsh_core.errors import LookalikeError
 from lsh_core.hashing import digests128
+
+FIRST = -math.inf
+"""The rank of documents that have none: all of them under the policy ``id``, else those of a corpus that this one is
+held against, which stay keepers."""
 
 PART_DOCS = 500
 """Documents of a cluster that are compared with the keeper in one reducer."""
@@ -40,7 +45,7 @@ def read_ranks(lines: Iterable[bytes]) -> dict[str, Rank]:
 def chain_keepers(clusters: Iterable[Cluster], ranks: Mapping[str, Rank]) -> Iterator[KeptCluster]:
     """All of a cluster goes but the first in the order of keeping."""
     for doc_ids, links in clusters:
-        keeper = min(doc_ids, key=lambda doc_id: order_of(ranks.get(doc_id, 0), doc_id))
+        keeper = min(doc_ids, key=lambda doc_id: order_of(ranks.get(doc_id, FIRST), doc_id))
         known = {b if a == keeper else a: similarity for a, b, similarity in links if keeper in (a, b)}
         yield KeptCluster(keeper, doc_ids, known)
 
@@ -52,7 +57,7 @@ def greedy_keepers(clusters: Iterable[Cluster], ranks: Mapping[str, Rank]) -> It
 
 
 def _greedy_parts(cluster: Cluster, ranks: Mapping[str, Rank]) -> Iterator[KeptCluster]:
-    in_order = sorted(cluster.doc_ids, key=lambda doc_id: order_of(ranks.get(doc_id, 0), doc_id))
+    in_order = sorted(cluster.doc_ids, key=lambda doc_id: order_of(ranks.get(doc_id, FIRST), doc_id))
     number_of = {doc_id: number for number, doc_id in enumerate(in_order)}
     ends = np.array([[number_of[a], number_of[b]] for a, b, _ in cluster.links]).T
     keeper_of = {doc_id: in_order[keeper]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from jobs.keepers import KeptCluster
 from jobs.kept_lines import HOLE, KEPT, Decision, Place
 from jobs.places import Places
 from jobs.records import json_bytes
+from jobs.sides import is_against, unmarked
 
 KEPT_NAMES = {"jsonl": "kept.jsonl", "tsv": "kept.tsv", "text": "kept.txt", "shingled": "kept.txt"}
 
@@ -83,12 +84,20 @@ class CorpusWriter:
         self._removed.write(b'{"place": %b, %b\n' % (place, decision.content[1:]))
 
 
-def write_clusters(path: Path, clusters: Iterable[KeptCluster], outcome: Outcome) -> int:
+def write_clusters(path: Path, clusters: Iterable[KeptCluster], outcome: Outcome, has_marks: bool = False) -> int:
     """Write ``clusters.jsonl``; how many there are."""
     with open(path, "wb") as file:
         number = -1
-        for number, (keeper, doc_ids, _) in enumerate(clusters):
-            file.write(json_bytes({"cluster": number, "keeper": keeper, "size": len(doc_ids),
-                                   "min_similarity": float(outcome.min_similarities[number]),
-                                   "members": doc_ids}) + b"\n")
+        for number, cluster in enumerate(clusters):
+            found = {"cluster": number, "keeper": cluster.keeper, "size": len(cluster.doc_ids),
+                     "min_similarity": float(outcome.min_similarities[number]), "members": cluster.doc_ids}
+            file.write(json_bytes(_without_marks(found) if has_marks else found) + b"\n")
     return number + 1
+
+
+def _without_marks(cluster: dict[str, Any]) -> dict[str, Any]:
+    """A cluster of ids that are marked as those of one of two corpora, as users see it."""
+    ids = {side: [unmarked(doc_id) for doc_id in cluster["members"] if is_against(doc_id) == side]
+           for side in (False, True)}
+    others = {"against": ids[True]} if ids[True] else {}
+    return {**cluster, "keeper": unmarked(cluster["keeper"]), "members": ids[False], **others}

@@ -41,6 +41,8 @@ class Removed(NamedTuple):
 
     doc_id: str
     keeper: str
+    is_keeper_against: bool
+    """Whether the keeper is of the corpus that this one is held against."""
     similarity: float
     cluster: int
     """Its number, or -1."""
@@ -49,7 +51,8 @@ class Removed(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         cluster = {"cluster": self.cluster} if self.cluster >= 0 else {}
-        return {"id": self.doc_id, "keeper": self.keeper, "similarity": self.similarity, **cluster,
+        keeper_in = {"keeper_in": "against"} if self.is_keeper_against else {}
+        return {"id": self.doc_id, "keeper": self.keeper, **keeper_in, "similarity": self.similarity, **cluster,
                 "reason": self.reason, "line": self.line}
 
 

@@ -5,57 +5,81 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from jobs.bundles import Row
 from jobs.edges import read_edges
 from jobs.records import DocId, encode_pair, json_bytes
 from lsh_core.check import Candidates
-from lsh_core.clustering import Edges, components, joined, spanning_forest, without_useless
+from lsh_core.clustering import Edges, joined, spanning_forest, without_useless
+from lsh_core.ragged import Ints
 
 MAX_EDGES = 1 << 19
+NO_NODE = -1
 NO_EDGES = Edges(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
 
 
 class Forest:
-    """The forest of confirmed pairs of rows, joined as they come, so that it is never much larger than MAX_EDGES."""
+    """The forest of confirmed pairs of rows, joined as they come, so that it is never much larger than MAX_EDGES.
 
-    def __init__(self, rows: Sequence[Row]) -> None:
-        """Nodes are rows in the order of their smallest ids."""
-        smallest = [row.doc_ids[0] for row in rows]
-        order = sorted(range(len(rows)), key=smallest.__getitem__)
-        self.rows = [rows[i] for i in order]
-        self.node_of_row = np.empty(len(rows), np.int64)
-        self.node_of_row[order] = np.arange(len(rows))
+    Nodes are the first documents of each row, one of each corpus, in the order of their ids. All others of a row and a
+    corpus have the same neighbors as the first, and come later: each is a leaf, at the best of these.
+    """
+
+    def __init__(self, rows: Sequence[Row], only_across: bool = False) -> None:
+        firsts = sorted((ids[0], side, number) for number, row in enumerate(rows)
+                        for side, ids in enumerate((row.own_ids, row.against_ids)) if ids)
+        self.firsts, self.only_across = [first for first, _, _ in firsts], only_across
+        self.others = [(rows[number].against_ids if side else rows[number].own_ids)[1:] for _, side, number in firsts]
+        self.is_own = [side == 0 for _, side, _ in firsts]
+        self.node_of_row = np.full((2, len(rows)), NO_NODE)
+        for node, (_, side, number) in enumerate(firsts):
+            self.node_of_row[side, number] = node
         self.edges, self.num_joined = NO_EDGES, 0
+        own, against = self.node_of_row
+        self._take(against, own, np.ones(len(rows)))
 
     def add(self, pairs: Candidates) -> None:
         """Take in pairs of rows; once they are many, all but the forest is dropped."""
-        nodes = np.sort(np.stack([self.node_of_row[pairs.rows_a], self.node_of_row[pairs.rows_b]]), axis=0)
-        new = without_useless(len(self.rows), self.edges.where(slice(self.num_joined)),
-                              Edges(nodes[0], nodes[1], pairs.similarities))
+        own, against = self.node_of_row
+        ends = [] if self.only_across else [(own, own)]
+        if not all(self.is_own):
+            ends += [(own, against), (against, own)]
+        for nodes_a, nodes_b in ends:
+            self._take(nodes_a[pairs.rows_a], nodes_b[pairs.rows_b], pairs.similarities)
+
+    def _take(self, nodes_a: Ints, nodes_b: Ints, similarities: npt.NDArray[np.float64]) -> None:
+        edges = Edges(np.minimum(nodes_a, nodes_b), np.maximum(nodes_a, nodes_b), similarities)
+        edges = edges.where(edges.a != NO_NODE)
+        new = without_useless(len(self.firsts), self.edges.where(slice(self.num_joined)), edges)
         self.edges = joined(self.edges, new)
         if len(self.edges.a) > MAX_EDGES:
             self._join()
 
     def _join(self) -> None:
-        self.edges = spanning_forest(len(self.rows), self.edges)
+        self.edges = spanning_forest(len(self.firsts), self.edges)
         self.num_joined = len(self.edges.a)
 
     def lines(self) -> Iterator[bytes]:
-        """The forest of documents: those at similarity 1 are one class, a star from its smallest id."""
+        """The forest of documents."""
         self._join()
-        same = self.edges.where(self.edges.similarities == 1)
-        class_of_node = components(len(self.rows), same.a, same.b)
-        members: dict[int, list[DocId]] = {}
-        for node, row in enumerate(self.rows):
-            members.setdefault(int(class_of_node[node]), []).extend(row.doc_ids)
-        for ids in members.values():
-            first, *others = sorted(ids)
-            yield from (encode_pair(first, other, 1.0) for other in others if other != first)
-        for a, b, similarity in zip(*(column.tolist() for column in self.edges.where(self.edges.similarities < 1))):
-            one, other = self.rows[a].doc_ids[0], self.rows[b].doc_ids[0]
-            if one != other:
-                yield encode_pair(one, other, similarity)
+        best: dict[int, tuple[int, float]] = {}
+        for a, b, similarity in zip(*(column.tolist() for column in self.edges)):
+            best.setdefault(a, (b, similarity))
+            best.setdefault(b, (a, similarity))
+            yield from _link(self.firsts[a], self.firsts[b], similarity)
+        for node, others in enumerate(self.others):
+            neighbor, similarity = best.get(node, (NO_NODE, 0.0))
+            if self.is_own[node] and not self.only_across and not (similarity == 1 and neighbor < node):
+                neighbor, similarity = node, 1.0
+            if neighbor != NO_NODE:
+                yield from (line for other in others for line in _link(self.firsts[neighbor], other, similarity))
+
+
+def _link(one: DocId, other: DocId, similarity: float) -> Iterator[bytes]:
+    """A line; none between documents that got the same id."""
+    if one != other:
+        yield encode_pair(one, other, similarity)
 
 
 def join_forests(lines: Iterable[bytes]) -> Iterator[bytes]:

@@ -7,8 +7,9 @@ import jobs.task_check  # noqa: F401
 
 # isort: split
 from collections.abc import Iterable, Iterator
+from typing import Callable
 
-from jobs.base import BatchMapJob, Record
+from jobs.base import BatchMapJob, Record, against_name
 from jobs.gate_file import encode_census, encode_gate
 from jobs.lean_mrjob import MRStep
 from jobs.records import STATS_KEY, pack_table, unpack_table
@@ -16,9 +17,10 @@ from lsh_core.banding import keys_of_texts
 from lsh_core.gate import build_gate, possible_pairs, take_census, with_lines
 from lsh_core.hashing import Hashes, digests64
 from lsh_core.ragged import without_rows
+from lsh_core.sides import side_column
 
 # In this order, so that a local run cuts between them, and the ids are counted beside the keys.
-KEYS, IDS = b"bands", b"ids"
+KEYS, IDS, AGAINST_IDS = b"bands", b"ids", b"ids-against"
 
 
 class MRGate(BatchMapJob):
@@ -51,10 +53,11 @@ class MRGate(BatchMapJob):
         keys, text_digests = keys_of_texts(texts, self.settings), digests64(texts)
         line_digests = without_rows(all_lines, [number for number, _ in rejected])
         id_digests = digests64(doc_id.encode() for doc_id in doc_ids)
-        yield from self._records(IDS, id_digests, text_digests)
+        yield from self._records(AGAINST_IDS if self.is_against else IDS, id_digests, text_digests)
+        sides = [side_column(len(texts), self.is_against)] if self.options.against else []
         for first_band in range(self._stride):
             yield from self._records(KEYS + b"%04d" % first_band, keys[:, first_band :: self._stride], line_digests,
-                                     text_digests)
+                                     text_digests, *sides)
 
     def _records(self, name: bytes, *columns: Hashes) -> Iterator[Record]:
         for range_number, packed in pack_table(columns, self._num_ranges):
@@ -67,18 +70,25 @@ class MRGate(BatchMapJob):
         if key == STATS_KEY:
             yield from ((None, counts) for counts in values)
         elif key.startswith(IDS):
-            ids, texts = unpack_table(values, 2).T
-            census = take_census(ids, texts)
-            self.count({"documents": census.num_documents, "copies": census.num_copies,
-                        "repeated_ids": len(census.repeated_ids)})
-            yield from ((None, line) for line in encode_census(census))
+            yield from self._reduce_ids(values, against_name if key.startswith(AGAINST_IDS) else str)
         else:
-            num_bands, first_band = self.settings.banding[0], int(key[len(KEYS) :].partition(b"/")[0])
-            table = unpack_table(values, len(range(first_band, num_bands, self._stride)) + 2)
-            keys, lines, texts = table[:, :-2], table[:, -2], table[:, -1]
-            gate = build_gate(keys, texts, self.settings.max_bucket_docs)
-            self.count({"gate_keys": gate.num_kept, "possible_pairs": possible_pairs(gate, texts)})
-            yield from ((None, line) for line in encode_gate(with_lines(gate, texts, lines)))
+            yield from self._reduce_keys(int(key[len(KEYS) :].partition(b"/")[0]), values)
+
+    def _reduce_ids(self, values: Iterable[bytes], counter: Callable[[str], str]) -> Iterator[Record]:
+        ids, texts = unpack_table(values, 2).T
+        census = take_census(ids, texts)
+        self.count({counter("documents"): census.num_documents, counter("copies"): census.num_copies,
+                    counter("repeated_ids"): len(census.repeated_ids)})
+        yield from ((None, line) for line in encode_census(census))
+
+    def _reduce_keys(self, first_band: int, values: Iterable[bytes]) -> Iterator[Record]:
+        num_keys = len(range(first_band, self.settings.banding[0], self._stride))
+        table = unpack_table(values, num_keys + 2 + bool(self.options.against))
+        keys, lines, texts = table[:, :num_keys], table[:, num_keys], table[:, num_keys + 1]
+        sides = (table[:, -1] == 1 if self.options.against else None, self.options.only_across)
+        gate = build_gate(keys, texts, self.settings.max_bucket_docs, *sides)
+        self.count({"gate_keys": gate.num_kept, "possible_pairs": possible_pairs(gate, texts, *sides)})
+        yield from ((None, line) for line in encode_gate(with_lines(gate, texts, lines)))
 
     def reducer_final(self) -> Iterator[Record]:
         for counts in self.told_counts():

@@ -2,7 +2,8 @@
 
 Of a document that stands on several lines, which may have other fields, one is decided about: the first by the policy,
 then by its bytes, then in the input. A cluster meets in one reducer, or, if it is large, in several, to each of which
-its keeper is sent.
+its keeper is sent. Of a corpus that the other is held against only keepers come, to be compared with; nothing is
+decided about them.
 """
 
 import jobs.task_check  # noqa: F401
@@ -32,6 +33,7 @@ from jobs.kept_lines import (
 from jobs.lean_mrjob import MRStep
 from jobs.members import NOBODY
 from jobs.records import STATS_KEY, json_bytes
+from jobs.sides import is_against, unmarked
 from lsh_core.document import parse_line, read_documents
 from lsh_core.errors import LookalikeError
 from lsh_core.hashing import digest64, text_digest
@@ -82,7 +84,8 @@ class MRKeep(CompanyJob):
         record = record._replace(role=KEEPER if is_keeper else MEMBER, cluster=b"%d" % cluster,
                                  similarity=b"" if math.isnan(similarity) else repr(similarity).encode())
         for part in range(num_parts) if is_keeper else (own_part,):
-            yield b"%d/%d" % (cluster, part), record if part == own_part else record._replace(role=REFERENCE)
+            is_decided = part == own_part and not self.is_against
+            yield b"%d/%d" % (cluster, part), record if is_decided else record._replace(role=REFERENCE)
 
     def reducer_init(self) -> None:
         self._waiting: list[ToCompare] = []
@@ -144,8 +147,11 @@ class MRKeep(CompanyJob):
 
     def _removed(self, record: CompanyLine, keeper: CompanyLine, similarity: float, reason: str) -> Record:
         self.count({"removed": 1, f"removed: {reason}": 1})
-        removed = Removed(json.loads(record.id_json), json.loads(keeper.id_json), similarity, int(record.cluster),
-                          reason, record.line.decode())
+        doc_id, keeper_id = json.loads(record.id_json), json.loads(keeper.id_json)
+        is_other = bool(self.options.against) and is_against(keeper_id)
+        if self.options.against:
+            doc_id, keeper_id = unmarked(doc_id), unmarked(keeper_id)
+        removed = Removed(doc_id, keeper_id, is_other, similarity, int(record.cluster), reason, record.line.decode())
         content = json_bytes(removed.to_json())
         return None, Decision(record.place, removed.cluster, similarity, False, content).encode()
 

@@ -8,12 +8,11 @@ import jobs.task_check  # noqa: F401
 
 # isort: split
 from collections.abc import Iterable, Iterator
-from itertools import combinations, islice, product
-from math import comb
+from itertools import islice
 from typing import Callable, Optional
 
 from jobs.base import BatchMapJob, Record
-from jobs.bundles import Bundle, Row, gather, num_document_pairs
+from jobs.bundles import Bundle, Row, gather, sides_of
 from jobs.gate_file import UniqueIds, read_gate
 from jobs.lean_mrjob import MRStep
 from jobs.links import Forest
@@ -24,6 +23,7 @@ from lsh_core.errors import LookalikeError
 from lsh_core.hashing import Hashes, digest64
 from lsh_core.ragged import run_starts
 from lsh_core.selection import GateTable, Selection, no_gate
+from lsh_core.sides import Sides
 
 CHECK_BYTES = 1 << 19
 """Text of the bundles that are checked together."""
@@ -114,7 +114,7 @@ class MRPairs(BatchMapJob):
             yield None, counts
 
     def _read_bundle(self, key: bytes, values: Iterable[bytes]) -> Bundle:
-        bundle = Bundle(BundlePart.decode(key))
+        bundle = Bundle(BundlePart.decode(key), has_marks=bool(self.options.against))
         for value in values:
             bundle.add(value)
             if not self.options.gate and len(bundle.rows) > self.settings.max_bucket_docs:
@@ -130,38 +130,35 @@ class MRPairs(BatchMapJob):
 
     def _check(self, bundles: list[Bundle]) -> Iterator[Record]:
         """The pairs, or links, of one large bundle or of several small ones."""
-        rows, to_check = gather(bundles)
+        only_across: bool = self.options.only_across
+        rows, to_check = gather(bundles, only_across)
+        sides = sides_of(rows, only_across)
         equal_texts = [row for bundle in bundles for row in bundle.equal_texts()]
-        self.count({"candidates": sum(comb(len(row.ids), 2) for row in equal_texts)})
+        self.count({"candidates": int(sides_of(equal_texts, only_across).pairs_inside().sum())})
         blocks = check_large(to_check, self.settings) if bundles[0].is_large else [check_small(to_check, self.settings)]
-        confirmed = (self._confirmed(rows, candidates) for candidates in blocks)
+        confirmed = (self._confirmed(candidates, sides) for candidates in blocks)
         if self.options.links:
-            forest = Forest(rows)
+            forest = Forest(rows, only_across)
             for pairs in confirmed:
                 forest.add(pairs)
             yield from _cut(forest.lines())
         else:
-            yield from _cut(self._equal_lines(equal_texts))
+            yield from _cut(encode_pair(a, b, 1.0) for row in equal_texts for a, b in row.pairs_inside(only_across))
             yield from _cut(line for pairs in confirmed for line in self._pair_lines(rows, pairs))
 
-    def _confirmed(self, rows: list[Row], candidates: Candidates) -> Candidates:
+    def _confirmed(self, candidates: Candidates, sides: Sides) -> Candidates:
         """Those of the candidates that are at or above the threshold."""
-        self.count({"candidates": num_document_pairs(rows, candidates)})
+        self.count({"candidates": int(sides.pairs_between(candidates.rows_a, candidates.rows_b).sum())})
         return candidates.where(candidates.similarities >= self.settings.threshold)
 
     def _pair_lines(self, rows: list[Row], pairs: Candidates) -> Iterator[bytes]:
-        """All pairs of documents of pairs of texts."""
-        doc_ids = [row.doc_ids for row in rows]
+        """All wanted pairs of documents of pairs of texts."""
         for i, j, similarity in zip(*(column.tolist() for column in pairs)):
-            for a, b in product(doc_ids[i], doc_ids[j]):
+            for a, b in rows[i].pairs_with(rows[j], self.options.only_across):
                 if a == b:
                     self.count({"same_id": 1})
                 else:
                     yield encode_pair(a, b, similarity)
-
-    def _equal_lines(self, rows: list[Row]) -> Iterator[bytes]:
-        """All pairs of documents that have the same text."""
-        return (encode_pair(a, b, 1.0) for row in rows for a, b in combinations(row.doc_ids, 2))
 
 
 def _cut(lines: Iterator[bytes]) -> Iterator[Record]:

@@ -10,6 +10,7 @@ from jobs.base import BatchMapJob, Record, input_split
 from jobs.gate_file import read_gate
 from jobs.lean_mrjob import MRStep
 from jobs.records import encode_line, json_bytes
+from jobs.sides import unmarked
 from lsh_core.document import DocumentBatch
 from lsh_core.errors import RejectedLine
 from lsh_core.hashing import digest64
@@ -43,7 +44,8 @@ class MRRejects(BatchMapJob):
         numbers = (number for number in range(num_lines) if number not in rejected)
         for number, doc_id in zip(numbers, batch.doc_ids):
             if digest64(doc_id.encode()) in self._repeated_ids:
-                yield number, RepeatedId(f"{doc_id!r} stands for more than one text")
+                shown_id = unmarked(doc_id) if self.options.against else doc_id
+                yield number, RepeatedId(f"{shown_id!r} stands for more than one text")
 
     def map_batch(self, lines: list[bytes]) -> Iterator[Record]:
         split = input_split()._asdict()

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
+from jobs.against import names_and_bytes, open_corpora, shown_links
+from jobs.base import against_name
 from jobs.engine_log import show_log
 from jobs.errors import InputChanged, InputError, JobFailed, OutputError
 from jobs.gate_file import write_gate
@@ -23,7 +25,6 @@ from jobs.mr_pairs import MRPairs
 from jobs.mr_rejects import MRRejects
 from jobs.outputs import publish, write_sorted
 from jobs.places import Places
-from jobs.readers import open_inputs
 from jobs.rejected import placed, sortable, write_rejected
 from jobs.remote import Remote, check_number_of_files
 from jobs.run_report import RunReport, StepReport
@@ -73,11 +74,13 @@ def open_run(
     with private_folder(run.tmp) as tmp_dir:
         remote = Remote(run, tmp_dir)
         remote.check_output(run.out)
-        sources = open_inputs(run.inputs, settings, tmp_dir, find_remote=remote.find)
-        check_number_of_files(sources, run.runner)
-        with JobRunner(run, settings, sources, tmp_dir, display) as jobs, \
+        sources, against = open_corpora(run.inputs, run.against, settings, tmp_dir, remote.find)
+        check_number_of_files([*sources, *against], run.runner)
+        with JobRunner(run, settings, sources, tmp_dir, display, against) as jobs, \
                 _result_folder(run, remote, jobs, asked_for) as (folder, stages):
-            report = RunReport(jobs.runner, run.command, settings, [source.name for source in sources], jobs.num_bytes)
+            report = RunReport(jobs.runner, run.command, settings, *names_and_bytes(sources))
+            if run.against:
+                report.against = dict(zip(("files", "bytes"), names_and_bytes(against)))
             jobs.warn_of_space()
             yield CorpusRun(run, jobs, report, remote, folder, stages)
             if report.counter("rejected"):
@@ -136,7 +139,7 @@ def make_gate(work: CorpusRun) -> Path:
 
     def produce(path: Path) -> None:
         lines = jobs.tmp_dir / "gate-lines"
-        num_shards = num_gate_shards(estimated_lines(jobs.sources, work.remote.start_of), jobs.settings.banding[0])
+        num_shards = num_gate_shards(estimated_lines(jobs.all_sources, work.remote.start_of), jobs.settings.banding[0])
         work.report.steps.append(jobs.run(MRGate, "gate", lines, "--num-shards", str(num_shards)))
         with open(lines, "rb") as file:
             write_gate(path, file, jobs.settings)
@@ -164,19 +167,25 @@ def _bytes_of_row(num_keys: int) -> int:
 
 def _check_input(jobs: JobRunner, report: RunReport, run: Run, gate: Path) -> None:
     """What the first pass found of the input, before the expensive one."""
-    read, told = report.counter("lines"), sum(map(report.counter, ("documents", "copies", "rejected")))
-    if read != told:
-        raise JobFailed(f"{read} lines were read, but {told} are accounted for: this is a defect, please report it")
+    for counter in (str, against_name):
+        read, told = report.counter(counter("lines")), report.total(*map(counter, ("documents", "copies", "rejected")))
+        if read != told:
+            raise JobFailed(f"{read} lines were read, but {told} are accounted for: this is a defect, please report it")
     _check_same_unicode(report)
-    if run.strict and report.counter("rejected"):
-        _find_rejects(jobs, jobs.tmp_dir / "strict.jsonl", num_shown=0)
-        _stop(jobs.tmp_dir / "strict.jsonl", f"--strict stops at the first of {report.counter('rejected')} such lines")
-    if report.counter("repeated_ids") and run.duplicate_ids == "refuse":
-        _find_rejects(jobs, jobs.tmp_dir / "repeated.jsonl", "--repeated-ids", str(gate))
-        _stop(jobs.tmp_dir / "repeated.jsonl", f"{report.counter('repeated_ids')} ids stand for more than one text; "
+    num_rejected, num_repeated = (report.total(name, against_name(name)) for name in ("rejected", "repeated_ids"))
+    if run.strict and num_rejected:
+        _find_rejects(jobs, jobs.tmp_dir / "strict.jsonl", num_shown=0, in_all=True)
+        _stop(jobs.tmp_dir / "strict.jsonl", f"--strict stops at the first of {num_rejected} such lines")
+    if num_repeated and run.duplicate_ids == "refuse":
+        _find_rejects(jobs, jobs.tmp_dir / "repeated.jsonl", "--repeated-ids", str(gate), in_all=True)
+        _stop(jobs.tmp_dir / "repeated.jsonl", f"{num_repeated} ids stand for more than one text; "
                                                "--duplicate-ids number would make them id~<hash of the text>")
-    if report.counter("rejected") and not report.counter("documents"):
-        jobs.display.note(f"every line was rejected: are they really --format {jobs.settings.format}?")
+    for counter, whose in ((str, ""), (against_name, " of --against")):
+        if report.counter(counter("rejected")) and not report.counter(counter("documents")):
+            jobs.display.note(f"every line{whose} was rejected: are they really --format {jobs.settings.format}?")
+    if report.counter("against_rejected"):
+        jobs.display.note(f"{report.counter('against_rejected'):,} lines of --against are no documents, and are not "
+                          "compared")
 
 
 def _warn_of_pairs(work: CorpusRun) -> None:
@@ -195,7 +204,7 @@ def _stop(records: Path, why: str) -> None:
 
 
 def write_pairs(work: CorpusRun, gate: Path) -> Path:
-    """Run the second pass; its pairs, or links, are sorted, in the file that is given back."""
+    """Run the second pass, and write its pairs or links; those with the ids that jobs know are given back."""
     jobs, run = work.jobs, work.run
 
     def produce(path: Path) -> dict[str, int]:
@@ -211,8 +220,20 @@ def write_pairs(work: CorpusRun, gate: Path) -> Path:
 
     made = work.stages.make("pairs", work.report, produce)
     result = work.folder / ("links.jsonl" if run.links else "pairs.jsonl")
-    publish(made, result)
-    return result
+    if run.against:
+        _write_shown(work, made, result)
+    else:
+        publish(made, result)
+    return made
+
+
+def _write_shown(work: CorpusRun, marked: Path, result: Path) -> None:
+    """Write pairs or links as users see them, where ids carry marks."""
+    shown = work.jobs.tmp_dir / "shown"
+    with open(marked, "rb") as lines, open(shown, "wb") as file:
+        file.writelines(shown_links(lines, work.run.only_across))
+    number = write_sorted(shown, result, work.jobs.tmp_dir)
+    setattr(work.report, "num_links" if work.run.links else "num_pairs", number)
 
 
 def _check_same_unicode(report: RunReport) -> None:
@@ -226,9 +247,11 @@ def _check_same_unicode(report: RunReport) -> None:
 def check_same_input(report: RunReport) -> None:
     """Refuse what came of an input that was not the same in all passes."""
     _check_same_unicode(report)
-    sums = {(step.counters.get("lines"), step.counters.get("input_sum")) for step in report.steps if step.reads_input}
-    if len(sums) > 1:
-        raise InputChanged
+    read = [step.counters for step in report.steps if step.reads_input]
+    read_against = [step.counters for step in report.steps if step.reads_against]
+    for steps, name in ((read, str), (read_against, against_name)):
+        if len({(counters.get(name("lines")), counters.get(name("input_sum"))) for counters in steps}) > 1:
+            raise InputChanged
 
 
 def _check_unique_ids(report: RunReport) -> None:
@@ -236,11 +259,16 @@ def _check_unique_ids(report: RunReport) -> None:
         raise JobFailed("similar texts got the same id by --duplicate-ids number: give them ids of their own")
 
 
-def _find_rejects(jobs: JobRunner, path: Path, *args: str, num_shown: int = NUM_SHOWN) -> StepReport:
-    """Write the rejected lines, or those of repeated ids, in the order of the input, and show some."""
+def _find_rejects(
+    jobs: JobRunner, path: Path, *args: str, num_shown: int = NUM_SHOWN, in_all: bool = False
+) -> StepReport:
+    """Write the rejected lines, or those of repeated ids, in the order of the input, and show some.
+
+    Those of the corpus that the input is held against are among them only if all are asked for.
+    """
     found, keyed = jobs.tmp_dir / "rejects", jobs.tmp_dir / "rejects-keyed"
-    step = jobs.run(MRRejects, "rejects", found, *args)
-    places = Places(jobs.sources, jobs.uris)
+    step = (jobs.run if in_all else jobs.run_over_input)(MRRejects, "rejects", found, *args)
+    places = Places(jobs.all_sources, jobs.uris)
     with open(found, "rb") as lines, open(keyed, "wb") as file:
         file.writelines(sortable(lines, places))
     messages, num_records = write_rejected(placed(keyed, places, jobs.tmp_dir), path, num_shown)

@@ -78,7 +78,14 @@ def open_inputs(
     find_remote: FindRemote = refuse_address,
 ) -> list[Source]:
     """Every input as a file of lines; nothing is written before all names have been checked."""
-    return [_open(item, settings, tmp_dir, stdin) for item in find_inputs(inputs, settings, find_remote)]
+    return open_found(find_inputs(inputs, settings, find_remote), settings, tmp_dir, stdin)
+
+
+def open_found(
+    found: Iterable[Found], settings: Settings, tmp_dir: Path, stdin: BinaryIO | None = None
+) -> list[Source]:
+    """What names stand for as files of lines."""
+    return [_open(item, settings, tmp_dir, stdin) for item in found]
 
 
 def escape_bytes(content: bytes) -> bytes:

@@ -32,6 +32,8 @@ class StepReport:
     engine_counters: dict[str, int] = field(default_factory=dict)
     reads_input: bool = True
     """Whether it read the run's input, and not the output of another step."""
+    reads_against: bool = True
+    """Whether it read the corpus, if there is one, that the input is held against."""
 
     @property
     def shuffle_bytes(self) -> int:
@@ -66,6 +68,8 @@ class RunReport:
     settings: Settings
     files: list[str]
     num_bytes: int
+    against: Optional[dict[str, Any]] = None
+    """Files and bytes of the corpus that the input is held against."""
     steps: list[StepReport] = field(default_factory=list)
     num_pairs: Optional[int] = None
     num_links: Optional[int] = None
@@ -77,9 +81,15 @@ class RunReport:
         """A counter, of the first step that has it."""
         return next((step.counters[name] for step in self.steps if name in step.counters), 0)
 
+    def total(self, *names: str) -> int:
+        return sum(map(self.counter, names))
+
     @property
     def shuffle_bytes(self) -> int:
         return sum(step.shuffle_bytes for step in self.steps)
+
+    def _told(self, prefix: str) -> dict[str, int]:
+        return {name: self.counter(prefix + name) for name in ("lines", "documents", "copies", "rejected")}
 
     def to_json(self) -> dict[str, Any]:
         bands, rows = self.settings.banding
@@ -90,7 +100,8 @@ class RunReport:
             "seconds": round(self.seconds, 3),
             "settings": self.settings.to_json(),
             "input": {"files": self.files, "bytes": self.num_bytes,
-                      **{name: self.counter(name) for name in ("lines", "documents", "copies", "rejected")}},
+                      **self._told("")},
+            **({} if self.against is None else {"against": {**self.against, **self._told("against_")}}),
             "bands": bands,
             "rows": rows,
             "candidates": self.counter("candidates"),

@@ -7,7 +7,7 @@ many rows by itself, as a matrix.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from lsh_core.overlap import Patterns, find_patterns, overlap_matrix, pair_overl
 from lsh_core.ragged import Ints, offsets_of
 from lsh_core.settings import Settings
 from lsh_core.shingling import shingle_blocks
+from lsh_core.sides import Sides
 
 MAX_SMALL_DOCS = 24
 PART_SHINGLES = 1 << 22
@@ -42,7 +43,7 @@ class Bundles(NamedTuple):
 
     ``own_keys`` brought a text into its bundle; two that share one of ``earlier_keys`` meet in
     another bundle. Of each bundle the first ``num_left`` rows meet the others, or, where that is
-    all of them, each other.
+    all of them, each other. Where there are ``sides`` of the rows, only wanted pairs meet.
     """
 
     texts: Sequence[bytes]
@@ -50,6 +51,7 @@ class Bundles(NamedTuple):
     num_left: Ints
     own_keys: KeyEntries
     earlier_keys: KeyEntries
+    sides: Optional[Sides] = None
 
 
 class Candidates(NamedTuple):
@@ -73,6 +75,8 @@ def check_small(bundles: Bundles, settings: Settings) -> Candidates:
     meets = is_whole[rows_a] | ((rows_a < end_of_left[rows_a]) & (rows_b >= end_of_left[rows_b]))
     meets &= pair_overlaps(find_patterns(*bundles.own_keys, bundle_of_row), rows_a, rows_b) > 0
     meets &= pair_overlaps(find_patterns(*bundles.earlier_keys, bundle_of_row), rows_a, rows_b) == 0
+    if bundles.sides:
+        meets &= bundles.sides.pairs_between(rows_a, rows_b) > 0
     rows_a, rows_b = rows_a[meets], rows_b[meets]
     num_rows, num_bytes = len(bundles.texts), sum(map(len, bundles.texts))
     if len(rows_a) <= FEW_PARTNERS * num_rows and LONG_TEXT * num_rows <= num_bytes <= PART_SHINGLES:
@@ -93,6 +97,9 @@ def check_large(bundle: Bundles, settings: Settings) -> Iterator[Candidates]:
     for first in range(0, num_left, step):
         rows_a, columns = np.nonzero(meets[first : first + step])
         rows_a, rows_b = rows_a + first, columns + first_right
+        if bundle.sides:
+            is_wanted = bundle.sides.pairs_between(rows_a, rows_b) > 0
+            rows_a, rows_b, columns = rows_a[is_wanted], rows_b[is_wanted], columns[is_wanted]
         overlap = shared[rows_a, columns].astype(np.int64)
         yield Candidates(rows_a, rows_b, overlap / (patterns.sizes[rows_a] + patterns.sizes[rows_b] - overlap))
 

@@ -6,11 +6,13 @@ documents travel together as a bundle, named by its smallest key; a bundle of ve
 texts is hot and is split in groups. Whether a key is kept, its bundle and its groups depend
 on the key alone, so documents that share a key always meet, and the answer stays the same.
 The gate also tells which texts, or lines, have these keys, so that no text is sketched a second time.
+Where a corpus is held against another, a bucket has to bring together two documents whose pair is wanted. A bucket that
+holds such a one has a wanted pair too: one that lies in another can be left out as ever.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +20,7 @@ import numpy.typing as npt
 from lsh_core.clustering import components
 from lsh_core.hashing import Hashes
 from lsh_core.ragged import Ints, offsets_of, ranges, run_starts
+from lsh_core.sides import Sides
 
 MIN_SHARE_OF_PAIRS = 0.1
 """A hot bundle with fewer of its pairs than this inside buckets is a chain, and is taken apart."""
@@ -64,9 +67,9 @@ class _Buckets(NamedTuple):
     def starts(self) -> Ints:
         return offsets_of(self.counts)[:-1]
 
-    def num_texts(self, is_first_of_text: Bools) -> Ints:
-        """How many different texts each bucket holds."""
-        held = np.append(0, np.cumsum(is_first_of_text[self.rows]))
+    def num_rows(self, is_counted: Bools) -> Ints:
+        """How many of the rows that count each bucket holds."""
+        held = np.append(0, np.cumsum(is_counted[self.rows]))
         return np.asarray(held[self.starts + self.counts] - held[self.starts])
 
     def where(self, is_kept: Bools) -> _Buckets:
@@ -74,23 +77,41 @@ class _Buckets(NamedTuple):
         return _Buckets(self.bands[is_kept], self.keys[is_kept], self.counts[is_kept], kept_rows)
 
 
-def build_gate(band_keys: Hashes, text_digests: Hashes, max_bundle_docs: int) -> Gate:
-    """The gate of all documents, from their keys (n, bands) and the digests (n,) of their texts."""
-    rank = rank_among_equals(text_digests)
-    # Equal texts have equal keys: two rows tell as much as any number of them.
+def build_gate(
+    band_keys: Hashes, text_digests: Hashes, max_bundle_docs: int, is_against: Optional[Bools] = None,
+    only_across: bool = False,
+) -> Gate:
+    """The gate of all documents, from their keys (n, bands) and the digests (n,) of their texts.
+
+    Those of a corpus that the others are held against are marked (n,).
+    """
+    is_against = np.zeros(len(text_digests), bool) if is_against is None else is_against
+    rank = _rank_in_corpus(text_digests, is_against)
+    # Equal texts have equal keys: two rows of a corpus tell as much as any number of them.
     if (rank >= 2).any():
-        band_keys, text_digests, rank = band_keys[rank < 2], text_digests[rank < 2], rank[rank < 2]
+        is_needed = rank < 2
+        band_keys, text_digests, is_against = band_keys[is_needed], text_digests[is_needed], is_against[is_needed]
+        rank = rank[is_needed]
     is_first_of_text = rank == 0
     buckets = _shared_buckets(band_keys)
-    is_maximal = _is_maximal(buckets, band_keys)
-    hot_keys = buckets.keys[~is_maximal & (buckets.num_texts(is_first_of_text) > max_bundle_docs)]
-    kept = buckets.where(is_maximal)
+    sides = Sides(buckets.num_rows(~is_against), buckets.num_rows(is_against), only_across)
+    is_kept = (sides.pairs_inside() > 0) & _is_maximal(buckets, band_keys)
+    hot_keys = buckets.keys[~is_kept & (buckets.num_rows(is_first_of_text) > max_bundle_docs)]
+    kept = buckets.where(is_kept)
     del buckets
     bundles, num_groups = _bundles(kept, is_first_of_text, max_bundle_docs)
     keys, num_groups = np.append(kept.keys, hot_keys), np.append(num_groups, np.zeros(len(hot_keys), np.int64))
     order = np.argsort(keys)
     members, member_keys = _distinct_entries(text_digests[kept.rows], np.repeat(kept.keys, kept.counts))
     return Gate(keys[order], np.append(bundles, hot_keys)[order], num_groups[order], members, member_keys)
+
+
+def _rank_in_corpus(text_digests: Hashes, is_against: Bools) -> Ints:
+    """How many rows of the same text and of the same corpus stand before each one."""
+    rank = np.empty(len(text_digests), np.int64)
+    for is_side in (~is_against, is_against):
+        rank[is_side] = rank_among_equals(text_digests[is_side])
+    return rank
 
 
 def with_lines(gate: Gate, text_digests: Hashes, line_digests: Hashes) -> Gate:
@@ -116,16 +137,23 @@ def _ordered_entries(first: Hashes, second: Hashes) -> tuple[Hashes, Hashes, Boo
     return first, second, is_new
 
 
-def possible_pairs(gate: Gate, text_digests: Hashes) -> int:
+def possible_pairs(
+    gate: Gate, text_digests: Hashes, is_against: Optional[Bools] = None, only_across: bool = False
+) -> int:
     """At most how many pairs documents of these texts make: as if all those of each bundle were similar."""
     bundles = gate.bundles[np.searchsorted(gate.keys, gate.member_keys)]
     bundles, texts = _distinct_entries(bundles, gate.members)
     if not len(texts):
         return 0
-    ascending = np.sort(text_digests)
-    num_copies = np.searchsorted(ascending, texts, "right") - np.searchsorted(ascending, texts)
-    num_docs = np.add.reduceat(num_copies, run_starts(bundles))
-    return int((num_docs * (num_docs - 1) // 2).sum())
+    starts = run_starts(bundles)
+    is_against = np.zeros(len(text_digests), bool) if is_against is None else is_against
+    num_docs = [np.add.reduceat(_num_equal(np.sort(text_digests[is_side]), texts), starts)
+                for is_side in (~is_against, is_against)]
+    return int(Sides(num_docs[0], num_docs[1], only_across).pairs_inside().sum())
+
+
+def _num_equal(ascending: Hashes, values: Hashes) -> Ints:
+    return np.searchsorted(ascending, values, "right") - np.searchsorted(ascending, values)
 
 
 def take_census(ids: Hashes, texts: Hashes) -> Census:
@@ -195,7 +223,7 @@ def _bundles(buckets: _Buckets, is_first_of_text: Bools, max_bundle_docs: int) -
     root, bundles = roots[:num_buckets], buckets.keys.copy()
     np.minimum.at(bundles, root, buckets.keys)
     bundles = bundles[root]
-    bucket_docs = buckets.num_texts(is_first_of_text)
+    bucket_docs = buckets.num_rows(is_first_of_text)
     bundle_docs = np.bincount(roots[num_buckets:], is_first_of_text, num_buckets + num_rows)[root].astype(np.int64)
     pairs_in_buckets = np.bincount(root, bucket_docs.astype(float) ** 2, num_buckets)[root]
     is_hot = bundle_docs > max_bundle_docs

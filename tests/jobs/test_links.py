@@ -105,6 +105,33 @@ def test_a_forest_of_rows_is_kruskals_of_their_documents(
     assert pairs_of_lines(forest.lines()) == kruskal(pairs)
 
 
+@given(st.lists(st.sets(st.sampled_from(["0a", "0b", "0c", "0d", "1a", "1b", "1c", "1d"]), min_size=1), max_size=6),
+       st.booleans(), st.data())
+def test_a_forest_of_rows_of_two_corpora_is_kruskals_of_wanted_pairs(
+    ids_of_rows: list[set[str]], only_across: bool, data: st.DataObject
+) -> None:
+    taken: set[str] = set()
+    rows = []
+    for ids in ids_of_rows:
+        if ids - taken:
+            rows.append(Row(b"", b"", b"", {json_bytes(doc_id): None for doc_id in ids - taken}, has_marks=True))
+            taken |= ids
+    classes = [data.draw(st.integers(0, 2)) for _ in rows]
+    level = {frozenset(pair): data.draw(st.sampled_from([0.8, 0.9])) for pair in combinations(range(3), 2)}
+    similarity_of = {(i, j): level.get(frozenset((classes[i], classes[j])), 1.0)
+                     for i, j in combinations(range(len(rows)), 2)}
+    forest = Forest(rows, only_across)
+    ends = np.array(list(similarity_of), np.int64).reshape(-1, 2)
+    forest.add(Candidates(ends[:, 0], ends[:, 1], np.array(list(similarity_of.values()))))
+    names = [[doc_id.text for doc_id in row.doc_ids] for row in rows]
+    pairs = {(a, b): 1.0 for ids in names for a, b in combinations(ids, 2)}
+    for (i, j), similarity in similarity_of.items():
+        pairs.update({(min(a, b), max(a, b)): similarity for a in names[i] for b in names[j]})
+    wanted = ("01",) if only_across else ("01", "11")
+    expected = kruskal({(a, b): similarity for (a, b), similarity in pairs.items() if a[0] + b[0] in wanted})
+    assert pairs_of_lines(forest.lines()) == expected
+
+
 @given(corpora, st.sampled_from([1, 24]))
 @settings(max_examples=20)
 def test_links_of_the_job_are_kruskals_of_its_pairs(texts: list[str], max_small_docs: int) -> None:
