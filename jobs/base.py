@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
-import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, BinaryIO, Callable, ClassVar, NamedTuple, Optional
+from typing import Any, BinaryIO, ClassVar, Optional
 from unicodedata import unidata_version
 
-from jobs.lean_mrjob import BytesProtocol, BytesValueProtocol, MRJob, jobconf_from_env
+from jobs.input_split import BatchFailed, input_split, reads_one_of
+from jobs.lean_mrjob import BytesProtocol, BytesValueProtocol, MRJob
 from jobs.records import STATS_KEY, encode_counts
 from jobs.sides import AGAINST, OWN
 from lsh_core.document import DocumentBatch, read_documents
@@ -40,54 +39,6 @@ def settings_from(values: Mapping[str, Any], settings_json: Optional[Mapping[str
             raise SettingsError(f"a settings file must hold a JSON object, found {type(found).__name__}")
         base = Settings.from_json(found)
     return base.replace(**{name: value for name, value in values.items() if value is not None})
-
-
-class InputSplit(NamedTuple):
-    """The piece of an input file that a mapper reads: the lines that begin behind the byte ``start``, or at 0."""
-
-    file: str
-    start: int
-
-
-def input_split() -> InputSplit:
-    """What the mapper that runs in this process reads; the file is named as the engine does, "" where it says nothing.
-
-    A local file may have been uploaded: the driver knows which one a URI stands for (``JobRunner.uris``).
-    """
-    return InputSplit(jobconf_from_env("mapreduce.map.input.file", ""),
-                      int(jobconf_from_env("mapreduce.map.input.start", 0)))
-
-
-def numbers_of_files(paths: Sequence[str]) -> Callable[[str], int]:
-    """A function from an engine's name of a file to its number among these; one beyond all for others."""
-    number_of = {path: number for number, path in enumerate(paths)}
-    return lambda file: next((number_of[name] for name in names_of(file) if name in number_of), len(paths))
-
-
-def names_of(uri: str) -> tuple[str, ...]:
-    """What an engine may have been given as the name of a file: all of a URI, a path, or HDFS without its host.
-
-    >>> names_of("hdfs://host:8020/corpus.jsonl")[-1], names_of("file:///corpus.jsonl")[-1]
-    ('hdfs:///corpus.jsonl', '/corpus.jsonl')
-    """
-    return uri, re.sub(r"^file://|(?<=^hdfs://)[^/]+", "", uri)
-
-
-def reads_one_of(files: Container[str]) -> bool:
-    """Whether the mapper that runs in this process reads one of these files.
-
-    They are given by their addresses, or, where an engine may have uploaded them, by base names that no other file has.
-    """
-    file = input_split().file
-    return any(name in files for name in (*names_of(file), os.path.basename(file)))
-
-
-class BatchFailed(Exception):
-    """An error that is a defect of the program or of the machine, with the lines that were in work."""
-
-    def __init__(self, split: InputSplit, lines_before: int, num_lines: int, error: Exception) -> None:
-        super().__init__(f"while reading {split.file or 'input'} (split from byte {split.start}, lines "
-                         f"{lines_before + 1} to {lines_before + num_lines} of it): {type(error).__name__}: {error}")
 
 
 class LookalikeJob(MRJob):

@@ -21,8 +21,9 @@ from jobs.mr_keep import MRKeep
 from jobs.mr_ranks import MRRanks
 from jobs.mr_rest import MRRest
 from jobs.outputs import sorted_lines
-from jobs.pipeline import CorpusRun, check_same_input, make_gate, open_run, write_pairs
+from jobs.pipeline import CorpusRun, make_gate, open_run, write_pairs
 from jobs.places import Places
+from jobs.run_checks import check_same_input
 from jobs.run_report import RunReport, StepReport
 from jobs.silence import Silence
 from lsh_core.errors import SettingsError

@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from jobs.base import BatchMapJob, Record, input_split, numbers_of_files
+from jobs.base import BatchMapJob, Record
 from jobs.gate_file import UniqueIds, read_gate
+from jobs.input_split import input_split, numbers_of_files
 from jobs.keep_policy import POLICIES, KeepPolicy
 from jobs.kept_lines import Place
 from jobs.members import NOBODY, read_members

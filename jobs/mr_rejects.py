@@ -6,8 +6,9 @@ import jobs.task_check  # noqa: F401
 from collections.abc import Iterator
 from typing import ClassVar
 
-from jobs.base import BatchMapJob, Record, input_split
+from jobs.base import BatchMapJob, Record
 from jobs.gate_file import read_gate
+from jobs.input_split import input_split
 from jobs.lean_mrjob import MRStep
 from jobs.records import encode_line, json_bytes
 from jobs.sides import unmarked

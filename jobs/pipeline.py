@@ -17,6 +17,7 @@ from jobs.base import against_name
 from jobs.engine_log import show_log
 from jobs.errors import InputChanged, InputError, JobFailed, OutputError
 from jobs.gate_file import write_gate
+from jobs.gate_shards import num_gate_shards
 from jobs.job_runner import JobRunner, Run
 from jobs.line_estimates import estimated_lines
 from jobs.links import join_forests
@@ -27,13 +28,11 @@ from jobs.outputs import publish, write_sorted
 from jobs.places import Places
 from jobs.rejected import placed, sortable, write_rejected
 from jobs.remote import Remote, check_number_of_files
+from jobs.run_checks import check_same_input, check_same_unicode, check_unique_ids
 from jobs.run_report import RunReport, StepReport
 from jobs.silence import Silence
 from jobs.stages import Stages, identity_of, partial_folder, resumable_folder
 from lsh_core.settings import Settings
-
-GATE_REDUCER_BYTES = 512 * 10**6
-"""Memory for one reducer of the gate."""
 
 NUM_SHOWN = 5
 MANY_PAIRS_A_DOCUMENT = 100
@@ -86,7 +85,7 @@ def open_run(
             if report.counter("rejected"):
                 report.steps.append(_find_rejects(jobs, folder / "rejected.jsonl"))
             check_same_input(report)
-            _check_unique_ids(report)
+            check_unique_ids(report)
             report.seconds = time.monotonic() - started
             report.write(folder / "run.json")
 
@@ -96,7 +95,7 @@ def _result_folder(
     run: Run, remote: Remote, jobs: JobRunner, asked_for: Optional[dict[str, Any]]
 ) -> Iterator[tuple[Path, Stages]]:
     if asked_for is not None and isinstance(run.out, Path):
-        identity = identity_of(jobs.sources, engine=jobs.runner, settings=jobs.settings.to_json(), **asked_for)
+        identity = identity_of(jobs.all_sources, engine=jobs.runner, settings=jobs.settings.to_json(), **asked_for)
         try:
             with resumable_folder(run.out, identity, run.resume) as (folder, stages):
                 yield folder, stages
@@ -149,29 +148,13 @@ def make_gate(work: CorpusRun) -> Path:
     return gate
 
 
-def num_gate_shards(num_lines: int, num_bands: int) -> int:
-    """The fewest shards of which each fits into a reducer's memory: shares of the bands, or ranges of their keys."""
-    for num_shards in range(1, num_bands + 1):
-        if num_lines * _bytes_of_row(-(-num_bands // num_shards)) <= GATE_REDUCER_BYTES:
-            return num_shards
-    return num_bands * -(-num_lines * _bytes_of_row(1) // GATE_REDUCER_BYTES)
-
-
-def _bytes_of_row(num_keys: int) -> int:
-    """What a document takes in a reducer that gets so many of its keys.
-
-    Measured where a quarter of the documents have company; where all of them have, in every band, it is twice as much.
-    """
-    return 24 * (num_keys + 2) + 30
-
-
 def _check_input(jobs: JobRunner, report: RunReport, run: Run, gate: Path) -> None:
     """What the first pass found of the input, before the expensive one."""
     for counter in (str, against_name):
         read, told = report.counter(counter("lines")), report.total(*map(counter, ("documents", "copies", "rejected")))
         if read != told:
             raise JobFailed(f"{read} lines were read, but {told} are accounted for: this is a defect, please report it")
-    _check_same_unicode(report)
+    check_same_unicode(report)
     num_rejected, num_repeated = (report.total(name, against_name(name)) for name in ("rejected", "repeated_ids"))
     if run.strict and num_rejected:
         _find_rejects(jobs, jobs.tmp_dir / "strict.jsonl", num_shown=0, in_all=True)
@@ -234,29 +217,6 @@ def _write_shown(work: CorpusRun, marked: Path, result: Path) -> None:
         file.writelines(shown_links(lines, work.run.only_across))
     number = write_sorted(shown, result, work.jobs.tmp_dir)
     setattr(work.report, "num_links" if work.run.links else "num_pairs", number)
-
-
-def _check_same_unicode(report: RunReport) -> None:
-    """Texts of two tasks are normalized alike only by the same tables."""
-    versions = {name for step in report.steps for name in step.counters if name.startswith("unicode ")}
-    if len(versions) > 1:
-        raise JobFailed(f"tasks ran with different tables of Unicode ({', '.join(sorted(versions))}): "
-                        "let all of them use the same version of Python")
-
-
-def check_same_input(report: RunReport) -> None:
-    """Refuse what came of an input that was not the same in all passes."""
-    _check_same_unicode(report)
-    read = [step.counters for step in report.steps if step.reads_input]
-    read_against = [step.counters for step in report.steps if step.reads_against]
-    for steps, name in ((read, str), (read_against, against_name)):
-        if len({(counters.get(name("lines")), counters.get(name("input_sum"))) for counters in steps}) > 1:
-            raise InputChanged
-
-
-def _check_unique_ids(report: RunReport) -> None:
-    if report.counter("same_id"):
-        raise JobFailed("similar texts got the same id by --duplicate-ids number: give them ids of their own")
 
 
 def _find_rejects(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Optional
 
-from jobs.base import numbers_of_files
 from jobs.input_files import is_uri, split_endings
+from jobs.input_split import numbers_of_files
 from jobs.readers import Source
 
 CHUNK_BYTES = 1 << 20

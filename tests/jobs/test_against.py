@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jobs.dedup import Cleaning, dedup
 
 import jobs.gate_file
+import jobs.gate_shards
 import jobs.pipeline
+from jobs.cleaning import Cleaning, clean_corpus
 from jobs.errors import InputError, JobFailed
 from jobs.job_runner import Run
 from jobs.keep_policy import KeepPolicy
@@ -116,7 +117,7 @@ def test_dedup_removes_what_is_like_the_other_corpus_and_near_duplicates_inside(
         expected = (removed_by_chains if kind == "chain" else removed_by_keepers)(pairs, order)
     with tempfile.TemporaryDirectory() as name:
         run = run_of(Path(name), corpora, links=kind == "chain")
-        dedup(run, SURE, Cleaning(kind, KeepPolicy(policy)), QUIET)
+        clean_corpus(run, SURE, Cleaning(kind, KeepPolicy(policy)), QUIET)
         out = Path(name, "out")
         kept, removed = (read_json_lines(out / f"{part}.jsonl") for part in ("kept", "removed"))
         told = {"1" + record["id"]: ("0" if "keeper_in" in record else "1") + record["keeper"] for record in removed}
@@ -161,7 +162,7 @@ def results(folder: Path) -> dict[str, bytes]:
 def test_same_bytes_from_many_files_and_processes(tmp_path: Path, links: bool) -> None:
     own, against = corpora = made_up_corpora()
     clean = Cleaning("chain" if links else "keeper", KeepPolicy("longest"))
-    dedup(run_of(tmp_path, corpora, links=links), SURE, clean, QUIET)
+    clean_corpus(run_of(tmp_path, corpora, links=links), SURE, clean, QUIET)
     find_pairs(run_of(tmp_path, corpora, "pairs", only_across=True, links=links), SURE, QUIET)
     (tmp_path / "b").mkdir()
     files = [written(tmp_path / f"a{number}.jsonl", json_lines(dict(part)))
@@ -170,7 +171,7 @@ def test_same_bytes_from_many_files_and_processes(tmp_path: Path, links: bool) -
     others[0].write_bytes(gzip.compress(b"\n".join(json_lines(dict(against[:20])))))
     written(others[1], json_lines(dict(against[20:])))
     run = Run(files, tmp_path / "local", "local", cores=3, against=list(map(str, others)), links=links)
-    dedup(run, SURE, clean, QUIET)
+    clean_corpus(run, SURE, clean, QUIET)
     assert results(tmp_path / "local") == results(tmp_path / "out")
     run = Run(files, tmp_path / "local_pairs", "local", cores=3, against=[str(tmp_path / "b")], only_across=True,
               links=links)
@@ -181,20 +182,20 @@ def test_same_bytes_from_many_files_and_processes(tmp_path: Path, links: bool) -
 @pytest.mark.parametrize("way", ["hot", "filter", "shards"])
 def test_same_bytes_by_every_gate(tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     corpora, clean = made_up_corpora(), Cleaning()
-    dedup(run_of(tmp_path, corpora, links=True), SURE, clean, QUIET)
+    clean_corpus(run_of(tmp_path, corpora, links=True), SURE, clean, QUIET)
     if way == "filter":
         monkeypatch.setattr(jobs.gate_file, "MAX_MEMBERS", 0)
     if way == "shards":
-        monkeypatch.setattr(jobs.pipeline, "GATE_REDUCER_BYTES", 3000)
+        monkeypatch.setattr(jobs.gate_shards, "GATE_REDUCER_BYTES", 3000)
     other = SURE.replace(max_bucket_docs=3) if way == "hot" else SURE
-    dedup(run_of(tmp_path, corpora, "other", links=True), other, clean, QUIET)
+    clean_corpus(run_of(tmp_path, corpora, "other", links=True), other, clean, QUIET)
     assert results(tmp_path / "other") == results(tmp_path / "out")
 
 
 @pytest.mark.parametrize(("own", "against"), list(product([True, False], repeat=2)))
 def test_empty(tmp_path: Path, own: bool, against: bool) -> None:
     corpora = Corpora([("x", "abcdef")] * own, [("x", "abcdeg")] * against)
-    dedup(run_of(tmp_path, corpora, links=True), SURE, Cleaning(), QUIET)
+    clean_corpus(run_of(tmp_path, corpora, links=True), SURE, Cleaning(), QUIET)
     assert len(read_json_lines(tmp_path / "out" / "kept.jsonl")) == (own and not against)
     assert len(read_json_lines(tmp_path / "out" / "removed.jsonl")) == (own and against)
     find_pairs(run_of(tmp_path, corpora, "pairs", only_across=True), SURE, QUIET)
@@ -203,7 +204,7 @@ def test_empty(tmp_path: Path, own: bool, against: bool) -> None:
 
 def test_of_a_corpus_against_its_copy_nothing_is_left(tmp_path: Path) -> None:
     own, _ = made_up_corpora()
-    dedup(run_of(tmp_path, Corpora(own, own), links=True), SURE, Cleaning("keeper"), QUIET)
+    clean_corpus(run_of(tmp_path, Corpora(own, own), links=True), SURE, Cleaning("keeper"), QUIET)
     assert (tmp_path / "out" / "kept.jsonl").read_bytes() == b""
     assert {record["keeper_in"] for record in read_json_lines(tmp_path / "out" / "removed.jsonl")} == {"against"}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from jobs.base import BatchFailed, InputSplit
 from jobs.failures import TRACEBACK, failure, last_words
+from jobs.input_split import BatchFailed, InputSplit
 from jobs.mr_pairs import HotBucket
 from jobs.readers import Source
 

@@ -13,8 +13,9 @@ import jobs.base
 import jobs.pipeline
 from jobs.errors import InputError, JobFailed
 from jobs.gate_file import BadGate
+from jobs.gate_shards import GATE_REDUCER_BYTES, num_gate_shards
 from jobs.job_runner import JobRunner, Run
-from jobs.pipeline import GATE_REDUCER_BYTES, find_pairs, num_gate_shards, private_folder
+from jobs.pipeline import find_pairs, private_folder
 from jobs.run_report import RunReport, StepReport
 from jobs.silence import Listener, Silence
 from lsh_core.settings import Settings
