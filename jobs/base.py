@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, BinaryIO, ClassVar, Optional
 from unicodedata import unidata_version
 
-from jobs.input_split import BatchFailed, input_split, reads_one_of
+from jobs.input_split import InputSplit, input_split, reads_one_of
 from jobs.lean_mrjob import BytesProtocol, BytesValueProtocol, MRJob
 from jobs.records import STATS_KEY, encode_counts
 from jobs.sides import AGAINST, OWN
@@ -39,6 +39,14 @@ def settings_from(values: Mapping[str, Any], settings_json: Optional[Mapping[str
             raise SettingsError(f"a settings file must hold a JSON object, found {type(found).__name__}")
         base = Settings.from_json(found)
     return base.replace(**{name: value for name, value in values.items() if value is not None})
+
+
+class BatchFailed(Exception):
+    """An error that is a defect of the program or of the machine, with the lines that were in work."""
+
+    def __init__(self, split: InputSplit, lines_before: int, num_lines: int, error: Exception) -> None:
+        super().__init__(f"while reading {split.file or 'input'} (split from byte {split.start}, lines "
+                         f"{lines_before + 1} to {lines_before + num_lines} of it): {type(error).__name__}: {error}")
 
 
 class LookalikeJob(MRJob):

@@ -10,6 +10,7 @@ from typing import Callable
 
 from jobs.clusters import MEMORY_LINKS, Cluster, clusters_of_links, has_more_lines
 from jobs.errors import JobFailed
+from jobs.input_checks import check_same_input
 from jobs.job_runner import Run
 from jobs.keep_policy import KeepPolicy, Rank
 from jobs.keepers import KeptCluster, KeptClusters, members_of, read_ranks
@@ -23,7 +24,6 @@ from jobs.mr_rest import MRRest
 from jobs.outputs import sorted_lines
 from jobs.pipeline import CorpusRun, make_gate, open_run, write_pairs
 from jobs.places import Places
-from jobs.run_checks import check_same_input
 from jobs.run_report import RunReport, StepReport
 from jobs.silence import Silence
 from lsh_core.errors import SettingsError
@@ -33,6 +33,7 @@ MAX_PAIRS = MEMORY_LINKS
 """Of more pairs than these --cluster keeper is refused: all of them are in memory then."""
 
 BY_ID = KeepPolicy("id")
+RunJob = Callable[..., StepReport]
 
 
 def exact_only(settings: Settings) -> Settings:
@@ -116,8 +117,8 @@ class _Keeping:
         num_clusters = self._write(members_of(clusters))
         decisions = self.work.stages.make("keep", self.report, self._decide)
         holes = ["--holes"] if self.jobs.runner in HERE else []
-        rest = self.work.stages.make("rest", self.report, lambda path: self._run(
-            self.jobs.run_over_input, MRRest, "rest", path, *holes))
+        rest = self.work.stages.make(
+            "rest", self.report, lambda path: self._run(self.jobs.run_over_input, MRRest, "rest", path, *holes))
         check_same_input(self.report)
         settings, places = self.jobs.settings, Places(self.jobs.sources, {})
         kept_path, removed_path = (self.work.folder / name for name in (KEPT_NAMES[settings.format], "removed.jsonl"))
@@ -133,7 +134,7 @@ class _Keeping:
         with open(unplaced, "rb") as lines, open(path, "wb") as file:
             file.writelines(sortable_decisions(lines, places))
 
-    def _run(self, run: Callable[..., StepReport], job_class: type, name: str, output: Path, *args: str) -> None:
+    def _run(self, run: RunJob, job_class: type, name: str, output: Path, *args: str) -> None:
         self.report.steps.append(run(job_class, name, output, *self._args, *args))
 
     def _write(self, members: Members) -> int:

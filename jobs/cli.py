@@ -51,7 +51,7 @@ def pairs(truth: Optional[Path], links: bool, quiet: bool, **values: Any) -> Non
     INPUT is a file of lines (plain, .gz, .bz2 or .zst), a CSV or Parquet file, a folder of text
     files, a glob pattern, an hdfs:// or s3:// address, or - for standard input.
     """
-    run = read_run(values, links, only_across=True)
+    run = read_run(values, links=links, only_across=True)
     settings = read_settings(values)
     if truth and links:
         raise SettingsError("--truth compares pairs, and --links does not write all of them: leave out one")
@@ -74,8 +74,8 @@ def pairs(truth: Optional[Path], links: bool, quiet: bool, **values: Any) -> Non
 @click.option("--keep", default="id", show_default=True, metavar="POLICY",
               help="Which document of a cluster stays: id (the smallest), longest, shortest, max:FIELD or min:FIELD.")
 @click.option("--exact-only", is_flag=True, help="Remove only what has the same text after normalization.")
-@click.option("--resume", is_flag=True, help="Take up an interrupted run, whose stages are in PATH.partial.")
 @against_option("Remove also what is like a document of this corpus, of which nothing is removed or written.")
+@click.option("--resume", is_flag=True, help="Take up an interrupted run, whose stages are in PATH.partial.")
 @setting_options
 def dedup(cluster: str, keep: str, exact_only: bool, resume: bool, quiet: bool, **values: Any) -> None:
     """Remove near-duplicates from a corpus, and tell what was removed and why.

@@ -79,14 +79,11 @@ def against_option(text: str) -> Callable[[Command], Command]:
     return click.option("--against", multiple=True, metavar="INPUT", help=f"{text} May be given several times.")
 
 
-def read_run(
-    values: dict[str, Any], links: bool = False, resume: bool = False, only_across: bool = False
-) -> Run:
+def read_run(values: dict[str, Any], **choices: Any) -> Run:
     """The run of a command line; what it takes goes out of the values."""
     names = ("inputs", "out", "runner", "conf", "tmp", "cores", "strict", "duplicate_ids", "against", "verbose")
     command = shown(shlex.join(["lookalike", *sys.argv[1:]]))
-    return Run(**{name: values.pop(name) for name in names}, links=links, resume=resume, only_across=only_across,
-               command=command)
+    return Run(**{name: values.pop(name) for name in names}, **choices, command=command)
 
 
 def read_settings(values: dict[str, Any]) -> Settings:

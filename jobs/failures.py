@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from jobs.input_split import BatchFailed
+from jobs.base import BatchFailed
 from jobs.lean_mrjob import uploaded_files
 from jobs.places import Places
 from jobs.readers import Source

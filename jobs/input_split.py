@@ -1,4 +1,4 @@
-"""The piece of the input that a task reads, by the names that engines have for files."""
+"""What a mapper reads, as its engine tells: which file, from where, and which of the run's inputs that is."""
 
 from __future__ import annotations
 
@@ -48,11 +48,3 @@ def reads_one_of(files: Container[str]) -> bool:
     """
     file = input_split().file
     return any(name in files for name in (*names_of(file), os.path.basename(file)))
-
-
-class BatchFailed(Exception):
-    """An error that is a defect of the program or of the machine, with the lines that were in work."""
-
-    def __init__(self, split: InputSplit, lines_before: int, num_lines: int, error: Exception) -> None:
-        super().__init__(f"while reading {split.file or 'input'} (split from byte {split.start}, lines "
-                         f"{lines_before + 1} to {lines_before + num_lines} of it): {type(error).__name__}: {error}")

@@ -125,7 +125,7 @@ class JobRunner:
                 with heard(listener, lambda address: self.display.note(f"{name}: {address}")):
                     runner.run()
             except StepFailedException as error:
-                raise JobFailed(failure(name, runner, error, self.sources)) from error
+                raise JobFailed(failure(name, runner, error, self.all_sources)) from error
             self.uris, told = uploaded_files(runner), engine_counters((runner.counters() or [{}])[0])
             with open(output, "wb") as file:
                 for lines in blocks_of_lines(runner.cat_output()):

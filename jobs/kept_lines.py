@@ -41,13 +41,13 @@ class Removed(NamedTuple):
 
     doc_id: str
     keeper: str
-    is_keeper_against: bool
-    """Whether the keeper is of the corpus that this one is held against."""
     similarity: float
     cluster: int
     """Its number, or -1."""
     reason: str
     line: str
+    is_keeper_against: bool = False
+    """Whether the keeper is of the corpus that this one is held against."""
 
     def to_json(self) -> dict[str, Any]:
         cluster = {"cluster": self.cluster} if self.cluster >= 0 else {}

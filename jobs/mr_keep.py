@@ -2,7 +2,7 @@
 
 Of a document that stands on several lines, which may have other fields, one is decided about: the first by the policy,
 then by its bytes, then in the input. A cluster meets in one reducer, or, if it is large, in several, to each of which
-its keeper is sent. Of a corpus that the other is held against only keepers come, to be compared with; nothing is
+its keeper is sent. Of a corpus that the other is held against only keepers come, to be compared with, and nothing is
 decided about them.
 """
 
@@ -151,7 +151,7 @@ class MRKeep(CompanyJob):
         is_other = bool(self.options.against) and is_against(keeper_id)
         if self.options.against:
             doc_id, keeper_id = unmarked(doc_id), unmarked(keeper_id)
-        removed = Removed(doc_id, keeper_id, is_other, similarity, int(record.cluster), reason, record.line.decode())
+        removed = Removed(doc_id, keeper_id, similarity, int(record.cluster), reason, record.line.decode(), is_other)
         content = json_bytes(removed.to_json())
         return None, Decision(record.place, removed.cluster, similarity, False, content).encode()
 

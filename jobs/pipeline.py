@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
 import time
@@ -13,28 +12,25 @@ from pathlib import Path
 from typing import Any, Optional
 
 from jobs.against import names_and_bytes, open_corpora, shown_links
-from jobs.base import against_name
 from jobs.engine_log import show_log
-from jobs.errors import InputChanged, InputError, JobFailed, OutputError
+from jobs.errors import InputError, OutputError
 from jobs.gate_file import write_gate
-from jobs.gate_shards import num_gate_shards
+from jobs.input_checks import check_input, check_same_input, check_unique_ids, find_rejects
 from jobs.job_runner import JobRunner, Run
 from jobs.line_estimates import estimated_lines
 from jobs.links import join_forests
 from jobs.mr_gate import MRGate
 from jobs.mr_pairs import MRPairs
-from jobs.mr_rejects import MRRejects
 from jobs.outputs import publish, write_sorted
-from jobs.places import Places
-from jobs.rejected import placed, sortable, write_rejected
 from jobs.remote import Remote, check_number_of_files
-from jobs.run_checks import check_same_input, check_same_unicode, check_unique_ids
-from jobs.run_report import RunReport, StepReport
+from jobs.run_report import RunReport
 from jobs.silence import Silence
 from jobs.stages import Stages, identity_of, partial_folder, resumable_folder
 from lsh_core.settings import Settings
 
-NUM_SHOWN = 5
+GATE_REDUCER_BYTES = 512 * 10**6
+"""Memory for one reducer of the gate."""
+
 MANY_PAIRS_A_DOCUMENT = 100
 
 
@@ -83,7 +79,7 @@ def open_run(
             jobs.warn_of_space()
             yield CorpusRun(run, jobs, report, remote, folder, stages)
             if report.counter("rejected"):
-                report.steps.append(_find_rejects(jobs, folder / "rejected.jsonl"))
+                report.steps.append(find_rejects(jobs, folder / "rejected.jsonl"))
             check_same_input(report)
             check_unique_ids(report)
             report.seconds = time.monotonic() - started
@@ -95,7 +91,8 @@ def _result_folder(
     run: Run, remote: Remote, jobs: JobRunner, asked_for: Optional[dict[str, Any]]
 ) -> Iterator[tuple[Path, Stages]]:
     if asked_for is not None and isinstance(run.out, Path):
-        identity = identity_of(jobs.all_sources, engine=jobs.runner, settings=jobs.settings.to_json(), **asked_for)
+        identity = identity_of(jobs.all_sources, engine=jobs.runner, settings=jobs.settings.to_json(),
+                               against=list(run.against), **asked_for)
         try:
             with resumable_folder(run.out, identity, run.resume) as (folder, stages):
                 yield folder, stages
@@ -144,46 +141,31 @@ def make_gate(work: CorpusRun) -> Path:
             write_gate(path, file, jobs.settings)
 
     gate = work.stages.make("gate", work.report, produce)
-    _check_input(jobs, work.report, work.run, gate)
+    check_input(jobs, work.report, work.run, gate)
     return gate
 
 
-def _check_input(jobs: JobRunner, report: RunReport, run: Run, gate: Path) -> None:
-    """What the first pass found of the input, before the expensive one."""
-    for counter in (str, against_name):
-        read, told = report.counter(counter("lines")), report.total(*map(counter, ("documents", "copies", "rejected")))
-        if read != told:
-            raise JobFailed(f"{read} lines were read, but {told} are accounted for: this is a defect, please report it")
-    check_same_unicode(report)
-    num_rejected, num_repeated = (report.total(name, against_name(name)) for name in ("rejected", "repeated_ids"))
-    if run.strict and num_rejected:
-        _find_rejects(jobs, jobs.tmp_dir / "strict.jsonl", num_shown=0, in_all=True)
-        _stop(jobs.tmp_dir / "strict.jsonl", f"--strict stops at the first of {num_rejected} such lines")
-    if num_repeated and run.duplicate_ids == "refuse":
-        _find_rejects(jobs, jobs.tmp_dir / "repeated.jsonl", "--repeated-ids", str(gate), in_all=True)
-        _stop(jobs.tmp_dir / "repeated.jsonl", f"{num_repeated} ids stand for more than one text; "
-                                               "--duplicate-ids number would make them id~<hash of the text>")
-    for counter, whose in ((str, ""), (against_name, " of --against")):
-        if report.counter(counter("rejected")) and not report.counter(counter("documents")):
-            jobs.display.note(f"every line{whose} was rejected: are they really --format {jobs.settings.format}?")
-    if report.counter("against_rejected"):
-        jobs.display.note(f"{report.counter('against_rejected'):,} lines of --against are no documents, and are not "
-                          "compared")
+def num_gate_shards(num_lines: int, num_bands: int) -> int:
+    """The fewest shards of which each fits into a reducer's memory: shares of the bands, or ranges of their keys."""
+    for num_shards in range(1, num_bands + 1):
+        if num_lines * _bytes_of_row(-(-num_bands // num_shards)) <= GATE_REDUCER_BYTES:
+            return num_shards
+    return num_bands * -(-num_lines * _bytes_of_row(1) // GATE_REDUCER_BYTES)
+
+
+def _bytes_of_row(num_keys: int) -> int:
+    """What a document takes in a reducer that gets so many of its keys.
+
+    Measured where a quarter of the documents have company; where all of them have, in every band, it is twice as much.
+    """
+    return 24 * (num_keys + 2) + 30
 
 
 def _warn_of_pairs(work: CorpusRun) -> None:
     possible, num_documents = work.report.counter("possible_pairs"), work.report.counter("documents")
     if not work.run.links and possible > MANY_PAIRS_A_DOCUMENT * num_documents:
         work.jobs.display.note(f"up to {possible:,} pairs of {num_documents:,} documents may be written; "
-                     "--links would write fewer lines than there are documents")
-
-
-def _stop(records: Path, why: str) -> None:
-    with open(records, encoding="utf-8") as file:
-        first = json.loads(next(file, "null"))
-    if first is None:
-        raise InputChanged
-    raise InputError(f"{first['place']}: {first['detail']} ({why})")
+                               "--links would write fewer lines than there are documents")
 
 
 def write_pairs(work: CorpusRun, gate: Path) -> Path:
@@ -204,36 +186,10 @@ def write_pairs(work: CorpusRun, gate: Path) -> Path:
     made = work.stages.make("pairs", work.report, produce)
     result = work.folder / ("links.jsonl" if run.links else "pairs.jsonl")
     if run.against:
-        _write_shown(work, made, result)
+        shown = jobs.tmp_dir / "shown"
+        with open(made, "rb") as marked, open(shown, "wb") as file:
+            file.writelines(shown_links(marked, run.only_across))
+        setattr(work.report, "num_links" if run.links else "num_pairs", write_sorted(shown, result, jobs.tmp_dir))
     else:
         publish(made, result)
     return made
-
-
-def _write_shown(work: CorpusRun, marked: Path, result: Path) -> None:
-    """Write pairs or links as users see them, where ids carry marks."""
-    shown = work.jobs.tmp_dir / "shown"
-    with open(marked, "rb") as lines, open(shown, "wb") as file:
-        file.writelines(shown_links(lines, work.run.only_across))
-    number = write_sorted(shown, result, work.jobs.tmp_dir)
-    setattr(work.report, "num_links" if work.run.links else "num_pairs", number)
-
-
-def _find_rejects(
-    jobs: JobRunner, path: Path, *args: str, num_shown: int = NUM_SHOWN, in_all: bool = False
-) -> StepReport:
-    """Write the rejected lines, or those of repeated ids, in the order of the input, and show some.
-
-    Those of the corpus that the input is held against are among them only if all are asked for.
-    """
-    found, keyed = jobs.tmp_dir / "rejects", jobs.tmp_dir / "rejects-keyed"
-    step = (jobs.run if in_all else jobs.run_over_input)(MRRejects, "rejects", found, *args)
-    places = Places(jobs.all_sources, jobs.uris)
-    with open(found, "rb") as lines, open(keyed, "wb") as file:
-        file.writelines(sortable(lines, places))
-    messages, num_records = write_rejected(placed(keyed, places, jobs.tmp_dir), path, num_shown)
-    for message in messages:
-        jobs.display.note(message)
-    if num_shown and num_records > num_shown:
-        jobs.display.note(f"... and {num_records - num_shown:,} more")
-    return step

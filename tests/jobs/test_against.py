@@ -16,7 +16,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import jobs.gate_file
-import jobs.gate_shards
 import jobs.pipeline
 from jobs.cleaning import Cleaning, clean_corpus
 from jobs.errors import InputError, JobFailed
@@ -186,7 +185,7 @@ def test_same_bytes_by_every_gate(tmp_path: Path, way: str, monkeypatch: pytest.
     if way == "filter":
         monkeypatch.setattr(jobs.gate_file, "MAX_MEMBERS", 0)
     if way == "shards":
-        monkeypatch.setattr(jobs.gate_shards, "GATE_REDUCER_BYTES", 3000)
+        monkeypatch.setattr(jobs.pipeline, "GATE_REDUCER_BYTES", 3000)
     other = SURE.replace(max_bucket_docs=3) if way == "hot" else SURE
     clean_corpus(run_of(tmp_path, corpora, "other", links=True), other, clean, QUIET)
     assert results(tmp_path / "other") == results(tmp_path / "out")

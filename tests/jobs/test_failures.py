@@ -5,8 +5,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from jobs.base import BatchFailed
 from jobs.failures import TRACEBACK, failure, last_words
-from jobs.input_split import BatchFailed, InputSplit
+from jobs.input_split import InputSplit
 from jobs.mr_pairs import HotBucket
 from jobs.readers import Source
 

@@ -13,9 +13,9 @@ import jobs.base
 import jobs.pipeline
 from jobs.errors import InputError, JobFailed
 from jobs.gate_file import BadGate
-from jobs.gate_shards import GATE_REDUCER_BYTES, num_gate_shards
+from jobs.input_checks import NUM_SHOWN, check_input
 from jobs.job_runner import JobRunner, Run
-from jobs.pipeline import find_pairs, private_folder
+from jobs.pipeline import GATE_REDUCER_BYTES, find_pairs, num_gate_shards, private_folder
 from jobs.run_report import RunReport, StepReport
 from jobs.silence import Listener, Silence
 from lsh_core.settings import Settings
@@ -222,7 +222,7 @@ def test_a_few_rejected_lines_are_shown_and_the_rest_counted(tmp_path: Path) -> 
     display = MeddlingDisplay()
     path = written(tmp_path / "in", [*GOOD, *BAD * 1008])
     find_pairs(Run([path], tmp_path / "out"), Settings(), display)
-    assert [note.partition(":")[0] for note in display.notes[:-1]] == [path] * jobs.pipeline.NUM_SHOWN
+    assert [note.partition(":")[0] for note in display.notes[:-1]] == [path] * NUM_SHOWN
     assert display.notes[0].startswith(f"{path}:4: not JSON: ") and display.notes[-1] == "... and 1,003 more"
 
 
@@ -232,7 +232,7 @@ def test_lines_that_are_not_accounted_for_are_an_error(tmp_path: Path) -> None:
     report = RunReport("inline", "", Settings(), [], 0)
     report.steps.append(StepReport("gate", 0.0, {"lines": 5, "documents": 2, "copies": 1, "rejected": 1}))
     with pytest.raises(JobFailed, match="5 lines were read, but 4 are accounted for"):
-        jobs.pipeline._check_input(runner, report, run, tmp_path / "gate")
+        check_input(runner, report, run, tmp_path / "gate")
 
 
 def test_the_temporary_folder_is_private_and_goes_away(tmp_path: Path) -> None:
