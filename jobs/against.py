@@ -6,24 +6,41 @@ import dataclasses
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
+
+from jobs.clusters import Cluster
 from jobs.edges import decode_link
 from jobs.errors import OutputError
+from jobs.index_files import LINKS, Index, is_index, open_index
 from jobs.input_files import FindRemote, find_inputs, refuse_shared, split_endings
 from jobs.readers import Source, open_found
-from jobs.records import json_bytes
-from jobs.sides import is_against, unmarked
+from jobs.records import DocId, encode_pair, json_bytes
+from jobs.sides import AGAINST, is_against, unmarked
+from lsh_core.clustering import components
 from lsh_core.settings import Settings
+
+
+class Corpora(NamedTuple):
+    """The files of the input, and of what it is held against, if anything; of indexes among that also their links."""
+
+    own: list[Source]
+    against: list[Source]
+    indexes: list[Index]
 
 
 def open_corpora(
     inputs: Sequence[str], against: Sequence[str], settings: Settings, tmp_dir: Path, find_remote: FindRemote
-) -> tuple[list[Source], list[Source]]:
-    """The files of the input, and of what it is held against, if anything."""
+) -> Corpora:
+    """All files, found and open to be read."""
     found = find_inputs(inputs, settings, find_remote)
-    found_against = find_inputs(against, settings, find_remote) if against else []
+    indexes = [open_index(Path(name), settings) for name in against if is_index(name)]
+    others = [name for name in against if not is_index(name)]
+    found_against = find_inputs(others, settings, find_remote) if others else []
     refuse_shared(found, found_against)
-    return open_found(found, settings, tmp_dir), renamed(open_found(found_against, settings, tmp_dir), tmp_dir)
+    sources = open_found(found_against, settings, tmp_dir) + [source for index in indexes for source in index.sources()]
+    return Corpora(open_found(found, settings, tmp_dir), renamed(sources, tmp_dir), indexes)
 
 
 def names_and_bytes(sources: Sequence[Source]) -> tuple[list[str], int]:
@@ -39,17 +56,57 @@ def renamed(sources: Sequence[Source], tmp_dir: Path) -> list[Source]:
 
 def _linked(source: Source, number: int, tmp_dir: Path) -> Source:
     # The folder's name is made up at random: no other file of the run is called so.
-    link = os.path.join(os.path.abspath(tmp_dir), f"{tmp_dir.name}-against-{number:05}{split_endings(source.path)[1]}")
+    link = os.path.join(os.path.abspath(tmp_dir), f"{tmp_dir.name}-against-{number:05}")
+    packing, keys_path = split_endings(source.path)[1], None
     try:
-        os.symlink(source.path, link)
+        os.symlink(source.path, link + packing)
+        if source.keys_path is not None:
+            keys_path = link + "-keys"
+            os.symlink(source.keys_path, keys_path)
     except OSError as error:
         raise OutputError(f"cannot write to {tmp_dir}: {error.strerror or error}") from error
-    return dataclasses.replace(source, path=link)
+    return dataclasses.replace(source, path=link + packing, keys_path=keys_path)
 
 
 def told_names(sources: Iterable[Source]) -> list[str]:
     """What tasks know the files by: addresses, and the base names of local ones."""
     return [os.path.basename(source.path) if source.remote_bytes is None else source.path for source in sources]
+
+
+def told_key_tables(sources: Iterable[Source]) -> list[str]:
+    """What tasks know the files of keys of an index by."""
+    return [os.path.basename(source.keys_path) for source in sources if source.keys_path is not None]
+
+
+def marked_links(index: Index) -> Iterator[bytes]:
+    """The links of an index as jobs have them."""
+    for path in index.paths(LINKS):
+        with open(path, "rb") as lines:
+            for a, b, similarity in map(decode_link, lines):
+                one, other = (DocId(AGAINST + doc_id, json_bytes(AGAINST + doc_id)) for doc_id in (a, b))
+                yield encode_pair(one, other, similarity) + b"\n"
+
+
+class OwnClusters:
+    """Those of clusters that have documents of the input, each with what it brings together of an index."""
+
+    def __init__(self, clusters: Iterable[Cluster]) -> None:
+        self._clusters = clusters
+
+    def __iter__(self) -> Iterator[Cluster]:
+        # Those of the input come last.
+        return (cluster._replace(joins=_joined(cluster)) for cluster in self._clusters
+                if not is_against(cluster.doc_ids[-1]))
+
+
+def _joined(cluster: Cluster) -> tuple[str, ...]:
+    """The first documents of the clusters of an index that are one now; none where links are not at hand."""
+    old = [doc_id for doc_id in cluster.doc_ids if is_against(doc_id)]
+    number_of = {doc_id: number for number, doc_id in enumerate(old)}
+    ends = np.array([(number_of[a], number_of[b]) for a, b, _ in cluster.links if a in number_of and b in number_of],
+                    np.int64).reshape(-1, 2)
+    firsts = np.unique(components(len(old), ends[:, 0], ends[:, 1])).tolist() if cluster.links else []
+    return tuple(old[first] for first in firsts) if len(firsts) > 1 else ()
 
 
 def shown_links(lines: Iterable[bytes], only_across: bool) -> Iterator[bytes]:

@@ -112,8 +112,12 @@ class LookalikeJob(MRJob):
     def digest_lines(self, lines: list[bytes]) -> Hashes:
         """A digest of each line; their sum tells one input from another, whatever the order of its lines."""
         digests = digests64(lines)
-        self.count_side({"lines": len(lines), "input_sum": int((digests >> HALF).sum())})
+        self.count_lines(digests)
         return digests
+
+    def count_lines(self, digests: Hashes) -> None:
+        """Count lines by their digests."""
+        self.count_side({"lines": len(digests), "input_sum": int((digests >> HALF).sum())})
 
     def read_batch(self, lines: list[bytes]) -> DocumentBatch:
         """Documents of a batch of lines, with the rejected ones counted by reason."""
@@ -129,9 +133,13 @@ class LookalikeJob(MRJob):
     @cached_property
     def is_against(self) -> bool:
         """Whether what this mapper reads is of the corpus that the other is held against."""
-        if not self.options.against:
+        return self.reads_listed(self.options.against)
+
+    def reads_listed(self, path: Optional[str]) -> bool:
+        """Whether this mapper reads a file of a JSON list, if there is a list."""
+        if not path:
             return False
-        with open(self.options.against, encoding="utf-8") as file:
+        with open(path, encoding="utf-8") as file:
             return reads_one_of(json.load(file))
 
     def count_side(self, counts: Mapping[str, int]) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Callable
 
+from jobs.against import OwnClusters, marked_links
 from jobs.clusters import MEMORY_LINKS, Cluster, clusters_of_links, has_more_lines
 from jobs.errors import JobFailed
 from jobs.input_checks import check_same_input
@@ -57,8 +59,8 @@ def clean_corpus(run: Run, settings: Settings, cleaning: Cleaning, display: Sile
                  "strict": run.strict}
     with open_run(run, settings, display, asked_for) as work:
         gate = make_gate(work)
-        links = write_pairs(work, gate)
-        keeping = _Keeping(work, gate, cleaning)
+        links = _with_old_links(work, write_pairs(work, gate))
+        keeping = Keeping(work, gate, cleaning)
         clusters = keeping.keepers(links)
         outcome = keeping.write_corpus(clusters)
         num_clusters = write_clusters(work.folder / "clusters.jsonl", clusters, outcome, bool(run.against))
@@ -69,6 +71,18 @@ def clean_corpus(run: Run, settings: Settings, cleaning: Cleaning, display: Sile
     return work.report
 
 
+def _with_old_links(work: CorpusRun, links: Path) -> Path:
+    """The links with those of indexes, by which old documents are connected; of pairs all that count are there."""
+    if not (work.indexes and work.run.links):
+        return links
+    together = work.jobs.tmp_dir / "links-together"
+    shutil.copyfile(links, together)
+    with open(together, "ab") as file:
+        for index in work.indexes:
+            file.writelines(marked_links(index))
+    return together
+
+
 def _check_all_told(report: RunReport, outcome: Outcome) -> None:
     told = outcome.num_kept + outcome.num_removed + report.counter("rejected")
     if told != report.counter("lines"):
@@ -76,7 +90,7 @@ def _check_all_told(report: RunReport, outcome: Outcome) -> None:
                         "this is a defect, please report it")
 
 
-class _Keeping:
+class Keeping:
     """The jobs that go through the corpus again, once clusters are known."""
 
     def __init__(self, work: CorpusRun, gate: Path, cleaning: Cleaning) -> None:
@@ -95,6 +109,8 @@ class _Keeping:
             raise SettingsError(f"--cluster keeper needs all pairs in memory, and there are more than {MAX_PAIRS:,}; "
                                 "--cluster chain does not")
         clusters = clusters_of_links(links, self._run_round, self.jobs.tmp_dir)
+        if self.work.indexes:
+            clusters = OwnClusters(clusters)
         ranks = self._ranks(clusters) if self.cleaning.keep.needs_texts else {}
         return KeptClusters(self.cleaning.cluster, clusters, ranks)
 
@@ -112,7 +128,7 @@ class _Keeping:
         with open(ranks, "rb") as lines:
             return read_ranks(lines)
 
-    def write_corpus(self, clusters: KeptClusters) -> Outcome:
+    def write_corpus(self, clusters: Iterable[KeptCluster]) -> Outcome:
         """Write what is kept and what is removed."""
         num_clusters = self._write(members_of(clusters))
         decisions = self.work.stages.make("keep", self.report, self._decide)

@@ -23,6 +23,7 @@ from jobs.cli_options import (
     run_options,
     setting_options,
 )
+from jobs.indexing import extend_index, make_index
 from jobs.keep_policy import KeepPolicy
 from jobs.pipeline import find_pairs
 from jobs.silence import display_for
@@ -98,6 +99,26 @@ def dedup(cluster: str, keep: str, exact_only: bool, resume: bool, quiet: bool, 
     settings = read_exact_settings(values) if exact_only else read_settings(values)
     display = display_for(quiet)
     display.summary(clean_corpus(run, settings, Cleaning(cluster, KeepPolicy.parse(keep)), display), run.out)
+
+
+@cli.command()
+@run_options
+@click.option("--add", type=FILE, metavar="INDEX", help="Add the documents to this index instead of making one.")
+@setting_options
+def index(add: Optional[Path], quiet: bool, **values: Any) -> None:
+    """Make an index of a corpus, or add new documents to one.
+
+    An index is a folder that later runs of pairs and dedup take as --against, under the same settings, without
+    reading the corpus again: it has the documents, their band keys, and the links between them. A folder
+    that --add extends is as it was before, or has all new documents. INPUT is as for pairs.
+    """
+    run, settings, display = read_run(values), read_settings(values), display_for(quiet)
+    if add is None:
+        display.summary(make_index(run, settings, display), run.out)
+        return
+    if click.get_current_context().get_parameter_source("out") is click.core.ParameterSource.COMMANDLINE:
+        raise SettingsError(f"--add extends {add} where it is, and --out names another folder: leave out one")
+    display.summary(extend_index(add, run, settings, display), add)
 
 
 @cli.command()

@@ -83,7 +83,7 @@ def read_run(values: dict[str, Any], **choices: Any) -> Run:
     """The run of a command line; what it takes goes out of the values."""
     names = ("inputs", "out", "runner", "conf", "tmp", "cores", "strict", "duplicate_ids", "against", "verbose")
     command = shown(shlex.join(["lookalike", *sys.argv[1:]]))
-    return Run(**{name: values.pop(name) for name in names}, **choices, command=command)
+    return Run(**{name: values.pop(name) for name in names if name in values}, **choices, command=command)
 
 
 def read_settings(values: dict[str, Any]) -> Settings:

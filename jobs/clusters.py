@@ -24,6 +24,8 @@ class Cluster(NamedTuple):
 
     doc_ids: list[str]
     links: list[tuple[str, str, float]]
+    joins: tuple[str, ...] = ()
+    """The first documents of clusters of an index that are one in this."""
 
 
 RunRound = Callable[[Path, Path], StepReport]

@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Optional, Union
 
-from jobs.against import told_names
+from jobs.against import told_key_tables, told_names
 from jobs.engine_log import heard, show_log
 from jobs.errors import JobFailed
 from jobs.failures import failure
@@ -81,7 +81,9 @@ class JobRunner:
                       # Files that were uploaded are of no use after a failure either; logs stay.
                       "--cleanup-on-failure", "TMP"]
         if run.against:
-            self._args += ["--against", str(self._told_names()), *(["--only-across"] if run.only_across else [])]
+            told = [*told_names(against), *told_key_tables(against)]
+            self._args += ["--against", str(self._write_list("against.json", told))]
+            self._args += ["--only-across"] if run.only_across else []
         if self.runner in HERE and run.cores:
             self._args += ["--num-cores", str(run.cores)]
         self._warm_tasks = None
@@ -101,10 +103,20 @@ class JobRunner:
         """The input, then what it is held against."""
         return [*self.sources, *self.against]
 
-    def _told_names(self) -> Path:
-        path = self.tmp_dir / "against.json"
-        path.write_text(json.dumps(told_names(self.against)))
+    def _write_list(self, name: str, files: Sequence[str]) -> Path:
+        path = self.tmp_dir / name
+        path.write_text(json.dumps(files))
         return path
+
+    def run_over_keys(self, job_class: Any, name: str, output: Path, *args: str) -> StepReport:
+        """Run one job over all sources, but over the keys of those that have them."""
+        tables = told_key_tables(self.against)
+        if tables:
+            args += ("--key-tables", str(self._write_list("key-tables.json", tables)))
+        step = self.run(job_class, name, output, *args,
+                        inputs=[source.keys_path or source.path for source in self.all_sources])
+        step.reads_input = step.reads_against = True
+        return step
 
     def run_over_input(self, job_class: Any, name: str, output: Path, *args: str) -> StepReport:
         """Run one job over the input alone, and not over what it is held against."""

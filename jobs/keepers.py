@@ -30,6 +30,7 @@ class KeptCluster(NamedTuple):
     keeper: str
     doc_ids: list[str]
     similarities: dict[str, float]
+    joins: tuple[str, ...] = ()
 
 
 def read_ranks(lines: Iterable[bytes]) -> dict[str, Rank]:
@@ -44,10 +45,10 @@ def read_ranks(lines: Iterable[bytes]) -> dict[str, Rank]:
 
 def chain_keepers(clusters: Iterable[Cluster], ranks: Mapping[str, Rank]) -> Iterator[KeptCluster]:
     """All of a cluster goes but the first in the order of keeping."""
-    for doc_ids, links in clusters:
+    for doc_ids, links, joins in clusters:
         keeper = min(doc_ids, key=lambda doc_id: order_of(ranks.get(doc_id, FIRST), doc_id))
         known = {b if a == keeper else a: similarity for a, b, similarity in links if keeper in (a, b)}
-        yield KeptCluster(keeper, doc_ids, known)
+        yield KeptCluster(keeper, doc_ids, known, joins)
 
 
 def greedy_keepers(clusters: Iterable[Cluster], ranks: Mapping[str, Rank]) -> Iterator[KeptCluster]:
@@ -75,7 +76,7 @@ def _greedy_parts(cluster: Cluster, ranks: Mapping[str, Rank]) -> Iterator[KeptC
 def members_of(clusters: Iterable[KeptCluster]) -> Members:
     """The side file of clusters, which are numbered as they come."""
     digests, sizes, is_keeper, similarities = [], [], [], []
-    for keeper, doc_ids, known in clusters:
+    for keeper, doc_ids, known, _ in clusters:
         sizes.append(len(doc_ids))
         digests.append(digests128(doc_id.encode() for doc_id in doc_ids))
         is_keeper += [doc_id == keeper for doc_id in doc_ids]

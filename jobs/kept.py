@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -91,13 +91,14 @@ def write_clusters(path: Path, clusters: Iterable[KeptCluster], outcome: Outcome
         for number, cluster in enumerate(clusters):
             found = {"cluster": number, "keeper": cluster.keeper, "size": len(cluster.doc_ids),
                      "min_similarity": float(outcome.min_similarities[number]), "members": cluster.doc_ids}
-            file.write(json_bytes(_without_marks(found) if has_marks else found) + b"\n")
+            file.write(json_bytes(_without_marks(found, cluster.joins) if has_marks else found) + b"\n")
     return number + 1
 
 
-def _without_marks(cluster: dict[str, Any]) -> dict[str, Any]:
+def _without_marks(cluster: dict[str, Any], joins: Sequence[str]) -> dict[str, Any]:
     """A cluster of ids that are marked as those of one of two corpora, as users see it."""
     ids = {side: [unmarked(doc_id) for doc_id in cluster["members"] if is_against(doc_id) == side]
            for side in (False, True)}
     others = {"against": ids[True]} if ids[True] else {}
+    others.update({"joins": [unmarked(doc_id) for doc_id in joins]} if joins else {})
     return {**cluster, "keeper": unmarked(cluster["keeper"]), "members": ids[False], **others}

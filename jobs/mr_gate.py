@@ -8,9 +8,11 @@ import jobs.task_check  # noqa: F401
 # isort: split
 from collections.abc import Iterable, Iterator
 from typing import Callable
+from unicodedata import unidata_version
 
 from jobs.base import BatchMapJob, Record, against_name
 from jobs.gate_file import encode_census, encode_gate
+from jobs.key_tables import KeyTable
 from jobs.lean_mrjob import MRStep
 from jobs.records import STATS_KEY, pack_table, unpack_table
 from lsh_core.banding import keys_of_texts
@@ -32,6 +34,7 @@ class MRGate(BatchMapJob):
     def configure_args(self) -> None:
         super().configure_args()
         self.add_passthru_arg("--num-shards", type=int, default=1, help="shares of the keys, each with its own gate")
+        self.add_file_arg("--key-tables", help="JSON list of those inputs that are tables of keys, of an index")
 
     def load_args(self, args: list[str]) -> None:
         super().load_args(args)
@@ -46,18 +49,32 @@ class MRGate(BatchMapJob):
             mapper_init=self.mapper_init, mapper=self.mapper, mapper_final=self.mapper_final,
             reducer=self.reducer, reducer_final=self.reducer_final)]
 
+    def mapper_init(self) -> None:
+        super().mapper_init()
+        self._reads_keys = self.reads_listed(self.options.key_tables)
+
     def map_batch(self, lines: list[bytes]) -> Iterator[Record]:
         """lines -> shard of ids or keys, rows of numbers"""
+        for table in map(self._read_keys, lines) if self._reads_keys else [self._sketch(lines)]:
+            yield from self._records(AGAINST_IDS if self.is_against else IDS, table.ids, table.texts)
+            sides = [side_column(len(table.texts), self.is_against)] if self.options.against else []
+            for first_band in range(self._stride):
+                yield from self._records(KEYS + b"%04d" % first_band, table.keys[:, first_band :: self._stride],
+                                         table.lines, table.texts, *sides)
+
+    def _sketch(self, lines: list[bytes]) -> KeyTable:
         all_lines = self.digest_lines(lines)
         doc_ids, texts, rejected = self.read_batch(lines)
-        keys, text_digests = keys_of_texts(texts, self.settings), digests64(texts)
-        line_digests = without_rows(all_lines, [number for number, _ in rejected])
+        keys, line_digests = keys_of_texts(texts, self.settings), without_rows(all_lines, [at for at, _ in rejected])
         id_digests = digests64(doc_id.encode() for doc_id in doc_ids)
-        yield from self._records(AGAINST_IDS if self.is_against else IDS, id_digests, text_digests)
-        sides = [side_column(len(texts), self.is_against)] if self.options.against else []
-        for first_band in range(self._stride):
-            yield from self._records(KEYS + b"%04d" % first_band, keys[:, first_band :: self._stride], line_digests,
-                                     text_digests, *sides)
+        return KeyTable(unidata_version, keys, line_digests, digests64(texts), id_digests)
+
+    def _read_keys(self, line: bytes) -> KeyTable:
+        """What was told of documents when they were sketched, counted as if their lines were read."""
+        table = KeyTable.decode(line, self.settings.banding[0])
+        self.count_lines(table.lines)
+        self.count({f"unicode {table.unicode_version}": len(table.lines)})
+        return table
 
     def _records(self, name: bytes, *columns: Hashes) -> Iterator[Record]:
         for range_number, packed in pack_table(columns, self._num_ranges):

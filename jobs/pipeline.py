@@ -15,6 +15,7 @@ from jobs.against import names_and_bytes, open_corpora, shown_links
 from jobs.engine_log import show_log
 from jobs.errors import InputError, OutputError
 from jobs.gate_file import write_gate
+from jobs.index_files import Index
 from jobs.input_checks import check_input, check_same_input, check_unique_ids, find_rejects
 from jobs.job_runner import JobRunner, Run
 from jobs.line_estimates import estimated_lines
@@ -44,6 +45,7 @@ class CorpusRun:
     remote: Remote
     folder: Path
     stages: Stages
+    indexes: list[Index]
 
 
 def find_pairs(run: Run, settings: Settings, display: Silence) -> RunReport:
@@ -69,7 +71,7 @@ def open_run(
     with private_folder(run.tmp) as tmp_dir:
         remote = Remote(run, tmp_dir)
         remote.check_output(run.out)
-        sources, against = open_corpora(run.inputs, run.against, settings, tmp_dir, remote.find)
+        sources, against, indexes = open_corpora(run.inputs, run.against, settings, tmp_dir, remote.find)
         check_number_of_files([*sources, *against], run.runner)
         with JobRunner(run, settings, sources, tmp_dir, display, against) as jobs, \
                 _result_folder(run, remote, jobs, asked_for) as (folder, stages):
@@ -77,7 +79,7 @@ def open_run(
             if run.against:
                 report.against = dict(zip(("files", "bytes"), names_and_bytes(against)))
             jobs.warn_of_space()
-            yield CorpusRun(run, jobs, report, remote, folder, stages)
+            yield CorpusRun(run, jobs, report, remote, folder, stages, indexes)
             if report.counter("rejected"):
                 report.steps.append(find_rejects(jobs, folder / "rejected.jsonl"))
             check_same_input(report)
@@ -136,7 +138,7 @@ def make_gate(work: CorpusRun) -> Path:
     def produce(path: Path) -> None:
         lines = jobs.tmp_dir / "gate-lines"
         num_shards = num_gate_shards(estimated_lines(jobs.all_sources, work.remote.start_of), jobs.settings.banding[0])
-        work.report.steps.append(jobs.run(MRGate, "gate", lines, "--num-shards", str(num_shards)))
+        work.report.steps.append(jobs.run_over_keys(MRGate, "gate", lines, "--num-shards", str(num_shards)))
         with open(lines, "rb") as file:
             write_gate(path, file, jobs.settings)
 

@@ -57,6 +57,8 @@ class Source:
     is_table: bool = False
     documents: tuple[str, ...] = field(default=(), repr=False)
     remote_bytes: int | None = None
+    keys_path: str | None = None
+    """Of a file of an index: where the band keys of its documents are."""
 
     @property
     def num_bytes(self) -> int:

@@ -68,7 +68,7 @@ def resumable_folder(out: Path, identity: Identity, is_resumed: bool) -> Iterato
         work.mkdir(mode=0o700)
         _write_json(work / STATE, identity)
     stages, result = Stages(work), work / "result"
-    with _locked(work / STATE):
+    with locked(work / STATE):
         shutil.rmtree(result, ignore_errors=True)
         result.mkdir()
         try:
@@ -82,14 +82,17 @@ def resumable_folder(out: Path, identity: Identity, is_resumed: bool) -> Iterato
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
     """While a run is at work here, no other can be."""
-    with open(path, "rb") as file:
+    file = os.open(path, os.O_RDONLY)
+    try:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise OutputError(f"another run is at work in {path.parent}") from error
+            raise OutputError(f"another run is at work in {path if path.is_dir() else path.parent}") from error
         yield
+    finally:
+        os.close(file)
 
 
 def partial_folder(out: Path) -> Path:

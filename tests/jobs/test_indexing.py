@@ -1,0 +1,206 @@
+"""An index: what is added piece by piece is as one run over everything, and nothing but a whole index is used."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import jobs.indexing
+import jobs.mr_gate
+from jobs.cleaning import Cleaning, clean_corpus
+from jobs.clusters import clusters_of_links
+from jobs.errors import InputError
+from jobs.index_files import MANIFEST, open_index
+from jobs.indexing import extend_index, make_index
+from jobs.job_runner import Run
+from jobs.pipeline import find_pairs
+from lsh_core.errors import SettingsError
+from lsh_core.settings import Settings
+from tests.helpers import json_lines, lookalike, made_up_documents, read_json_lines, read_run, tree
+from tests.jobs.test_against import SURE, documents
+from tests.oracles import brute_force_pairs, clusters
+from tests.passes import QUIET, written
+
+Documents = dict[str, str]
+
+
+def grown(folder: Path, parts: list[Documents], runner: str = "inline") -> Path:
+    """An index of documents that were added part by part."""
+    index = folder / "index"
+    for number, part in enumerate(parts):
+        path = written(folder / f"part{number}.jsonl", json_lines(part))
+        if number:
+            extend_index(index, Run([path], Path("unused"), runner, cores=2), SURE, QUIET)
+        else:
+            make_index(Run([path], index, runner, cores=2), SURE, QUIET)
+    return index
+
+
+def clusters_of_index(folder: Path, tmp_dir: Path) -> list[list[str]]:
+    (links,) = open_index(folder, SURE).paths("links")
+    return [cluster.doc_ids for cluster in clusters_of_links(links, lambda *_: pytest.fail(), tmp_dir)]
+
+
+def parts_of(found: Documents, num_parts: int = 3) -> list[Documents]:
+    return [dict(list(found.items())[number::num_parts]) for number in range(num_parts)]
+
+
+@pytest.mark.parametrize("runner", ["inline", "local"])
+def test_three_parts_one_after_the_other_are_the_clusters_of_all(tmp_path: Path, runner: str) -> None:
+    everything = made_up_documents(60, seed=5, num_words=12)
+    index = grown(tmp_path, parts_of(everything), runner)
+    corpus = written(tmp_path / "all.jsonl", json_lines(everything))
+    find_pairs(Run([corpus], tmp_path / "out", links=True), SURE, QUIET)
+    expected = clusters_of_links(tmp_path / "out" / "links.jsonl", lambda *_: pytest.fail(), tmp_path)
+    assert clusters_of_index(index, tmp_path) == [cluster.doc_ids for cluster in expected] != []
+    manifest = json.loads((index / MANIFEST).read_text())
+    assert manifest["documents"] == 60 and open_index(index, SURE).num_pieces == 3
+    assert {path.name for path in index.glob("links*")} == {"links-00002.jsonl"}
+    assert not list(index.glob(".*"))
+
+
+@given(st.lists(documents, min_size=1, max_size=3))
+@settings(max_examples=8)
+def test_an_index_has_the_clusters_of_brute_force(lists: list[list[tuple[str, str]]]) -> None:
+    parts = [{f"{number}{doc_id}": text for doc_id, text in part} for number, part in enumerate(lists)]
+    everything = {doc_id: text for part in parts for doc_id, text in part.items()}
+    with tempfile.TemporaryDirectory() as name:
+        index = grown(Path(name), parts)
+        assert clusters_of_index(index, Path(name)) == clusters(brute_force_pairs(everything, SURE.threshold, k=2))
+
+
+def test_documents_against_an_index_are_as_against_its_documents_and_no_text_of_it_is_sketched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    *old, new = parts_of(made_up_documents(60, seed=5, num_words=12))
+    index, corpus = grown(tmp_path, old), written(tmp_path / "new.jsonl", json_lines(new))
+    files = [str(tmp_path / f"part{number}.jsonl") for number in range(2)]
+    sketched: list[bytes] = []
+    keys_of_texts = jobs.mr_gate.keys_of_texts
+
+    def watched(texts: list[bytes], *args: Any) -> Any:
+        sketched.extend(texts)
+        return keys_of_texts(texts, *args)
+
+    def told(name: str, *against: str) -> list[bytes]:
+        find_pairs(Run([corpus], tmp_path / name, "inline", against=against, only_across=True), SURE, QUIET)
+        return (tmp_path / name / "pairs.jsonl").read_bytes().splitlines()
+
+    expected = told("files", *files)
+    monkeypatch.setattr(jobs.mr_gate, "keys_of_texts", watched)
+    assert told("indexed", str(index)) == expected != []
+    assert len(sketched) == len(new)
+    runs = [read_run(tmp_path / name)["against"] for name in ("files", "indexed")]
+    assert [run["documents"] for run in runs] == [40, 40]
+    for kind in ("chain", "keeper"):
+        for name, against in (("files", files), ("index", [str(index)])):
+            run = Run([corpus], tmp_path / (kind + name), "inline", against=against)
+            clean_corpus(run, SURE, Cleaning(kind), QUIET)
+        kept = [(tmp_path / (kind + name) / "kept.jsonl").read_bytes() for name in ("files", "index")]
+        assert kept[0] == kept[1] != b""
+
+
+def test_old_links_take_part_in_clusters_and_what_joins_them_is_told(tmp_path: Path) -> None:
+    # At 0.5, each of these is like the next one and no other.
+    old = {"a1": "abcdefgh", "a2": "cdefghij", "b1": "ijklmnop", "b2": "klmnopqr", "c1": "0123456", "c2": "0123457"}
+    new = {"x": "fghijklm", "y": "0123456", "z": "uvwxyz"}
+    loose = SURE.replace(threshold=0.25)
+    index = tmp_path / "index"
+    make_index(Run([written(tmp_path / "old.jsonl", json_lines(old))], index), loose, QUIET)
+    everything = clusters(brute_force_pairs({**old, **new}, 0.25, k=2))
+    run = Run([written(tmp_path / "new.jsonl", json_lines(new))], tmp_path / "out", against=[str(index)])
+    clean_corpus(run, loose, Cleaning(), QUIET)
+    found = read_json_lines(tmp_path / "out" / "clusters.jsonl")
+    assert [sorted(cluster["against"] + cluster["members"]) for cluster in found] == everything
+    assert [(cluster["keeper"], cluster.get("joins")) for cluster in found] == [("a1", ["a1", "b1"]), ("c1", None)]
+    assert [record["id"] for record in read_json_lines(tmp_path / "out" / "kept.jsonl")] == ["z"]
+    # A cluster of old documents alone is not told of.
+    other = written(tmp_path / "other.jsonl", json_lines({"z": "uvwxyz"}))
+    clean_corpus(Run([other], tmp_path / "none", against=[str(index)]), loose, Cleaning(), QUIET)
+    assert read_json_lines(tmp_path / "none" / "clusters.jsonl") == []
+
+
+def test_copies_known_documents_and_rejected_lines_are_left_out(tmp_path: Path) -> None:
+    first = written(tmp_path / "1.jsonl", [*json_lines({"1": "abcdef"}) * 2, b"bad"])
+    second = written(tmp_path / "2.jsonl", [*json_lines({"2": "abcdeg", "1": "abcdef"}), b"worse"])
+    index = tmp_path / "index"
+    make_index(Run([first], index), SURE, QUIET)
+    extend_index(index, Run([second], Path("unused")), SURE, QUIET)
+    held = open_index(index, SURE)
+    assert [path.read_bytes().splitlines() for path in held.paths("documents")] == [
+        json_lines({"1": "abcdef"}), json_lines({"2": "abcdeg"})]
+    assert held.manifest["documents"] == 2 and clusters_of_index(index, tmp_path) == [["1", "2"]]
+    assert [read_json_lines(index / name)[0]["line"] for name in ("rejected.jsonl", "rejected-00001.jsonl")] == [
+        "bad", "worse"]
+
+
+def test_a_failure_leaves_the_index_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = grown(tmp_path, [{"1": "abcdef"}])
+    before = {name: (index / name).read_bytes() for name in tree(index)}
+    other = written(tmp_path / "other.jsonl", json_lines({"2": "uvwxyz", "1": "abcdeg"}))
+    with pytest.raises(InputError, match=r"'1' stands for another text in .*index \(1 such ids\)"):
+        extend_index(index, Run([other], Path("unused")), SURE, QUIET)
+    assert {name: (index / name).read_bytes() for name in tree(index)} == before
+    monkeypatch.setattr(jobs.indexing, "write_manifest", lambda *_: pytest.fail("full disk"))
+    with pytest.raises(pytest.fail.Exception):
+        extend_index(index, Run([written(other_path(tmp_path), json_lines({"2": "abcdeg"}))], Path("x")), SURE, QUIET)
+    monkeypatch.undo()
+    assert open_index(index, SURE).manifest["documents"] == 1
+    extend_index(index, Run([str(other_path(tmp_path))], Path("unused")), SURE, QUIET)
+    assert clusters_of_index(index, tmp_path) == [["1", "2"]]
+
+
+def other_path(folder: Path) -> Path:
+    return folder / "second.jsonl"
+
+
+def test_what_is_not_whole_or_of_other_settings_is_refused(tmp_path: Path) -> None:
+    index = grown(tmp_path, [{"1": "abcdef"}])
+    corpus = written(tmp_path / "corpus.jsonl", json_lines({"1": "abcdeg"}))
+
+    def message(**choices: Any) -> str:
+        with pytest.raises(InputError) as error:
+            find_pairs(Run([corpus], tmp_path / "out", against=[str(index)]), SURE.replace(**choices), QUIET)
+        assert not (tmp_path / "out").exists()
+        return str(error.value)
+
+    assert "other settings: threshold, seed; --settings" in message(threshold=0.6, seed=2)
+    manifest, keys = index / MANIFEST, index / "keys-00000"
+    whole, whole_keys = manifest.read_bytes(), keys.read_bytes()
+    keys.write_bytes(whole_keys[:-1])
+    assert f"keys-00000 has {len(whole_keys) - 1} bytes, not {len(whole_keys)}" in message()
+    keys.write_bytes(b"A" + whole_keys[1:])
+    assert "the checksum of keys-00000 is another" in message()
+    keys.unlink()
+    assert "keys-00000 is missing" in message()
+    keys.write_bytes(whole_keys)
+    manifest.write_bytes(whole[:-9])
+    assert "is not an index: its manifest.json is not as it was written" in message()
+    manifest.write_bytes(whole.replace(b'"lookalike_index": 1', b'"lookalike_index": 2'))
+    assert "is an index of lookalike_index 2, and this program has 1" in message()
+
+
+def test_commands(tmp_path: Path) -> None:
+    first, second = (written(tmp_path / f"{name}.jsonl", json_lines({name: text}))
+                     for name, text in (("x", "To be or not to be"), ("y", "To be or not to bee")))
+    index = tmp_path / "index"
+    assert lookalike("index", first, "--out", index, "-q").exit_code == 0
+    done = lookalike("pairs", second, "--against", index, "--threshold", "0.7", "--out", tmp_path / "out")
+    assert done.exit_code == 2 and f"--settings {index / MANIFEST}" in done.stderr
+    same = ("--settings", index / MANIFEST)
+    done = lookalike("pairs", second, "--against", index, *same, "--out", tmp_path / "out", "-q")
+    assert done.exit_code == 0, done.stderr
+    assert [(pair["a"], pair["b"]) for pair in read_json_lines(tmp_path / "out" / "pairs.jsonl")] == [("y", "x")]
+    done = lookalike("index", second, "--add", index, "--out", tmp_path / "other")
+    assert done.exit_code == 2 and "leave out one" in done.stderr
+    assert lookalike("index", second, "--add", tmp_path / "absent").exit_code == 2
+    done = lookalike("index", second, "--add", index)
+    assert done.exit_code == 0 and f"The results are in {index}" in done.stdout, done.stderr
+    with pytest.raises(SettingsError, match="--duplicate-ids must be refuse"):
+        make_index(Run([first], tmp_path / "more", duplicate_ids="number"), Settings(), QUIET)
