@@ -27,6 +27,13 @@ class JobFailed(LookalikeError):
     """A MapReduce job that ended without its result."""
 
 
+class InputChanged(JobFailed):
+    """An input that was not the same for all jobs of a run."""
+
+    def __init__(self) -> None:
+        super().__init__("the input changed while it was read; nothing was written")
+
+
 class MissingExtra(LookalikeError):
     """A library that is not installed, because only some inputs need it.
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from jobs.base import against_name
-from jobs.errors import InputError, JobFailed
+from jobs.errors import InputChanged, InputError, JobFailed
 from jobs.job_runner import JobRunner, Run
 from jobs.mr_rejects import MRRejects
 from jobs.places import Places
@@ -14,7 +14,6 @@ from jobs.rejected import placed, sortable, write_rejected
 from jobs.run_report import RunReport, StepReport
 
 NUM_SHOWN = 5
-INPUT_CHANGED = "the input changed while it was read; nothing was written"
 
 
 def check_input(jobs: JobRunner, report: RunReport, run: Run, gate: Path) -> None:
@@ -44,7 +43,7 @@ def _stop(records: Path, why: str) -> None:
     with open(records, encoding="utf-8") as file:
         first = json.loads(next(file, "null"))
     if first is None:
-        raise JobFailed(INPUT_CHANGED)
+        raise InputChanged
     raise InputError(f"{first['place']}: {first['detail']} ({why})")
 
 
@@ -63,7 +62,7 @@ def check_same_input(report: RunReport) -> None:
     read_against = [step.counters for step in report.steps if step.reads_against]
     for steps, name in ((read, str), (read_against, against_name)):
         if len({(counters.get(name("lines")), counters.get(name("input_sum"))) for counters in steps}) > 1:
-            raise JobFailed(INPUT_CHANGED)
+            raise InputChanged
 
 
 def check_unique_ids(report: RunReport) -> None:

@@ -26,7 +26,7 @@ from jobs.outputs import publish, write_sorted
 from jobs.remote import Remote, check_number_of_files
 from jobs.run_report import RunReport
 from jobs.silence import Silence
-from jobs.stages import Stages, identity_of, resumable_folder
+from jobs.stages import Stages, identity_of, partial_folder, resumable_folder
 from lsh_core.settings import Settings
 
 GATE_REDUCER_BYTES = 512 * 10**6
@@ -95,8 +95,14 @@ def _result_folder(
     if asked_for is not None and isinstance(run.out, Path):
         identity = identity_of(jobs.all_sources, engine=jobs.runner, settings=jobs.settings.to_json(),
                                against=list(run.against), **asked_for)
-        with resumable_folder(run.out, identity, run.resume) as (folder, stages):
-            yield folder, stages
+        try:
+            with resumable_folder(run.out, identity, run.resume) as (folder, stages):
+                yield folder, stages
+        except BaseException:
+            kept = partial_folder(run.out)
+            if kept.exists():
+                jobs.display.note(f"what was done is kept in {kept}: the same command with --resume goes on from there")
+            raise
         return
     if run.resume:
         raise OutputError(f"--resume needs a local folder for the results, and --out is {run.out}")
@@ -161,7 +167,7 @@ def _warn_of_pairs(work: CorpusRun) -> None:
     possible, num_documents = work.report.counter("possible_pairs"), work.report.counter("documents")
     if not work.run.links and possible > MANY_PAIRS_A_DOCUMENT * num_documents:
         work.jobs.display.note(f"up to {possible:,} pairs of {num_documents:,} documents may be written; "
-                     "--links would write fewer lines than there are documents")
+                               "--links would write fewer lines than there are documents")
 
 
 def write_pairs(work: CorpusRun, gate: Path) -> Path:
@@ -185,7 +191,7 @@ def write_pairs(work: CorpusRun, gate: Path) -> Path:
         shown = jobs.tmp_dir / "shown"
         with open(made, "rb") as marked, open(shown, "wb") as file:
             file.writelines(shown_links(marked, run.only_across))
-        write_sorted(shown, result, jobs.tmp_dir)
+        setattr(work.report, "num_links" if run.links else "num_pairs", write_sorted(shown, result, jobs.tmp_dir))
     else:
         publish(made, result)
     return made

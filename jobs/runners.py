@@ -50,7 +50,7 @@ def unpacked(file: BinaryIO, path: str) -> Iterator[bytes]:
 
 
 class _Simulated:
-    """What both runners share: input that is cut in large pieces, and a ``task_listener`` that is told of tasks."""
+    """What both runners share: input that is cut in large pieces, a ``task_listener``, output in the order of tasks."""
 
     task_listener: Optional[TaskListener] = None
     _stage = "map"
@@ -81,6 +81,13 @@ class _Simulated:
         """What a task gets: a share for each core, but not too much."""
         num_bytes = sum(map(os.path.getsize, paths))
         return int(-(-num_bytes // max(self._num_cores(), num_bytes // TASK_BYTES)))
+
+    def cat_output(self: Any) -> Iterator[bytes]:
+        """The output in chunks, task by task; mrjob takes files as they lie in their folder."""
+        parts = Path(self.get_output_dir()).glob("part-*")
+        for part in sorted(parts, key=lambda path: int(path.name.partition("-")[2])):
+            with open(part, "rb") as file:
+                yield from iter(partial(file.read, CHUNK_BYTES), b"")
 
     def _tell(self, done: int, total: int) -> None:
         if self.task_listener:

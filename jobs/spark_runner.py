@@ -27,8 +27,20 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
         self._tracebacks: list[str] = []
         self._application = ""
 
+    def _is_here(self) -> bool:
+        return str(self._spark_master()).startswith("local")
+
+    def _run(self) -> None:
+        """On this machine, keep the blocks that Spark writes to its folders in /tmp to this user."""
+        mask = os.umask(0o077) if self._is_here() else None
+        try:
+            super()._run()
+        finally:
+            if mask is not None:
+                os.umask(mask)
+
     def _pick_spark_tmp_dir(self) -> str:
-        if self._opts["spark_tmp_dir"] or not self._spark_master().startswith("local"):
+        if self._opts["spark_tmp_dir"] or not self._is_here():
             return str(super()._pick_spark_tmp_dir())
         # mrjob would take a folder in /tmp, and leave it there.
         folder = os.path.join(self._get_local_tmp_dir(), "spark")

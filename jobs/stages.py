@@ -13,12 +13,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Callable, Optional
 
-from jobs.errors import InputError, OutputError
+from jobs.errors import InputChanged, InputError, OutputError
 from jobs.outputs import check_output_folder, settle
 from jobs.readers import Source
 from jobs.run_report import RunReport, StepReport
+from lsh_core.errors import SettingsError
 
 STATE = "state.json"
+NOT_TAKEN_UP = (InputChanged, InputError, OutputError, SettingsError)
+"""After these a run has to be asked for otherwise."""
+
 Identity = Mapping[str, Any]
 """What a run was asked for, by name: it is taken up only if all of it is the same."""
 
@@ -70,8 +74,9 @@ def resumable_folder(out: Path, identity: Identity, is_resumed: bool) -> Iterato
         try:
             yield result, stages
             settle(result, out)
-        except BaseException:
-            shutil.rmtree(result if stages.is_begun else work, ignore_errors=True)
+        except BaseException as error:
+            is_kept = stages.is_begun and not isinstance(error, NOT_TAKEN_UP)
+            shutil.rmtree(result if is_kept else work, ignore_errors=True)
             raise
         shutil.rmtree(work, ignore_errors=True)
 

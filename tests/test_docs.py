@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import json
 import os
 import re
 import shlex
@@ -41,8 +42,12 @@ def test_readme_commands_run_in_their_order(tmp_path: Path) -> None:
         done = run(command, tmp_path)
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
         outputs[command] = done.stdout
-    shown = re.search(r"```json\n(.*?)```", README, re.S)
-    assert shown and outputs["head -n 2 articles_out/pairs.jsonl"] == shown.group(1)
+    shown = re.findall(r"\$ (head [^\n]*)\n```\n\n```json\n(.*?)```", README, re.S)
+    assert len(shown) == 2
+    assert {command: outputs[command] for command, _ in shown} == dict(shown)
+    told = json.loads((tmp_path / "clean_out" / "run.json").read_text(encoding="utf-8"))["cleaning"]
+    assert "{clusters} clusters are found, {kept} are kept and {removed} removed".format(**told) in README
+    assert "were removed, here {chained}.".format(**told) in README
 
 
 def test_make_demo_shows_the_pairs_and_where_they_are(tmp_path: Path) -> None:

@@ -48,11 +48,13 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def start(corpus: Path, folder: Path, *options: str, **popen: Any) -> subprocess.Popen[str]:
+def start(
+    corpus: Path, folder: Path, *options: str, command: str = "pairs", **popen: Any
+) -> subprocess.Popen[str]:
     """A run with -r local, in a session of its own, whose processes can be told by their environment."""
-    command = [*COMMAND, "pairs", corpus, "--out", folder / "out", "--tmp", folder / "tmp", "-r", "local",
-               "--cores", "2"]
-    return subprocess.Popen([*map(str, command), *options], start_new_session=True, cwd=REPOSITORY, text=True,
+    line = [*COMMAND, command, corpus, "--out", folder / "out", "--tmp", folder / "tmp", "-r", "local",
+            "--cores", "2"]
+    return subprocess.Popen([*map(str, line), *options], start_new_session=True, cwd=REPOSITORY, text=True,
                             env={**os.environ, MARK: str(folder)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                             **popen)
 
@@ -120,6 +122,15 @@ def test_a_stopped_run_leaves_nothing(
     stop(run)
     assert assert_nothing_is_left(run, folder).strip() == message
     assert run.returncode == exit_code
+
+
+@pytest.mark.parametrize("stop", [interrupt_driver, terminate])
+def test_cleaning_that_is_stopped_leaves_nothing(stop: Callable[..., None], corpus: Path, folder: Path) -> None:
+    run = start(corpus, folder, command="dedup")
+    wait_until(lambda: any(folder.glob("tmp/lookalike-*/members")), run)
+    stop(run)
+    assert_nothing_is_left(run, folder)
+    assert run.returncode in (130, 143)
 
 
 @pytest.mark.parametrize("stop", [interrupt_driver, interrupt_all, terminate])

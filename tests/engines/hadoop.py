@@ -1,4 +1,4 @@
-"""A real Hadoop on loopback: HDFS, YARN and streaming, one daemon of each kind."""
+"""A real Hadoop on loopback: HDFS with two copies of each block, YARN and streaming."""
 
 from __future__ import annotations
 
@@ -15,31 +15,33 @@ from tests.helpers import Outcome
 
 __all__ = ["HadoopCluster", "install", "missing"]
 
-DAEMONS = ("namenode", "datanode", "resourcemanager", "nodemanager")
+DATA_NODES = ("datanode-0", "datanode-1")
+DAEMONS = ("namenode", *DATA_NODES, "resourcemanager", "nodemanager")
 DAEMON_JAVA = f"-Xmx256m {OPEN_JAVA}"
 NUM_REDUCERS = 2
 
 MASTER_LOGS = "userlogs/application_*/container_*_000001/syslog"
 ATTEMPT = re.compile(r"attempt_\w+_(\d+) TaskAttempt Transitioned from NEW")
 REGISTERED = "NodeManager from node"
+DATA_NODE_IS_AWAY = re.compile("Failed to connect to .* add to deadNodes|Excluding datanode")
 
 
 class HadoopCluster(Engine):
-    """A NameNode, a DataNode, a ResourceManager and a NodeManager."""
+    """A NameNode, two DataNodes, a ResourceManager and a NodeManager."""
 
     runner = "hadoop"
 
     def start(self) -> None:
         self.home = install()
         self.hadoop = self.home / "bin" / "hadoop"
-        self._conf_files = HadoopConf(self.folder / "conf", self.home, self.folder)
+        self._conf_files = HadoopConf(self.folder / "conf", self.home, self.folder, DATA_NODES)
         self.task_python = make_task_python(self.folder / "python")
         # mrjob finds the logs of failed tasks only where the user has this name.
         self.env.update(HADOOP_CONF_DIR=str(self._conf_files.folder), HADOOP_USER_NAME="hadoop")
         self._checked(self.run(self.hadoop, "namenode", "-format", "-nonInteractive"))
         for name in DAEMONS:
             self.restart(name)
-        self.wait_until(self._has_datanode, "the NameNode has a live DataNode")
+        self.wait_until(self._has_data_nodes, "the NameNode has its DataNodes")
         self.wait_until(self._has_node, "the ResourceManager has an active node")
         self._prepare_home()
 
@@ -55,7 +57,9 @@ class HadoopCluster(Engine):
 
     def restart(self, name: str) -> None:
         """Start a daemon that is not running."""
-        self.start_daemon(name, self.hadoop, name, HADOOP_OPTS=DAEMON_JAVA)
+        command = name.partition("-")[0]
+        self.start_daemon(name, self.hadoop, command, *self._conf_files.options_of.get(name, ()),
+                          HADOOP_OPTS=DAEMON_JAVA)
 
     def fs(self, *arguments: object) -> Outcome:
         """``hadoop fs``."""
@@ -91,9 +95,14 @@ class HadoopCluster(Engine):
         """How often a NodeManager has told the ResourceManager that it is there."""
         return (self.logs / "resourcemanager.log").read_text().count(REGISTERED)
 
-    def _has_datanode(self) -> bool:
+    def num_failovers(self) -> int:
+        """How often a task or an application master turned from a DataNode that did not answer to the other."""
+        return sum(len(DATA_NODE_IS_AWAY.findall(log.read_text(errors="replace")))
+                   for log in self.logs.glob("userlogs/application_*/container_*/syslog"))
+
+    def _has_data_nodes(self) -> bool:
         state = self._bean("dfs.namenode.http-address", "Hadoop:service=NameNode,name=FSNamesystemState")
-        return state is not None and state["NumLiveDataNodes"] == 1 and state["FSState"] == "Operational"
+        return state is not None and state["NumLiveDataNodes"] == len(DATA_NODES) and state["FSState"] == "Operational"
 
     def _has_node(self) -> bool:
         state = self._bean("yarn.resourcemanager.webapp.address", "Hadoop:service=ResourceManager,name=ClusterMetrics")

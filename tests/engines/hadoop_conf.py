@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -26,26 +26,30 @@ log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n
 """
 
 ADDRESSES = (
-    "dfs.namenode.http-address", "dfs.datanode.address", "dfs.datanode.http.address", "dfs.datanode.ipc.address",
+    "dfs.namenode.http-address",
     "yarn.resourcemanager.address", "yarn.resourcemanager.scheduler.address", "yarn.resourcemanager.admin.address",
     "yarn.resourcemanager.resource-tracker.address", "yarn.resourcemanager.webapp.address",
     "yarn.nodemanager.address", "yarn.nodemanager.localizer.address", "yarn.nodemanager.webapp.address",
     "mapreduce.jobhistory.address",
 )
+DATA_NODE_ADDRESSES = ("dfs.datanode.address", "dfs.datanode.http.address", "dfs.datanode.ipc.address")
 
 
 class HadoopConf:
-    """Files of a configuration in a folder, and the addresses in them."""
+    """Files of a configuration in a folder, the addresses in them, and the options that each DataNode has besides."""
 
-    def __init__(self, folder: Path, home: Path, cluster: Path) -> None:
+    def __init__(self, folder: Path, home: Path, cluster: Path, data_nodes: Sequence[str]) -> None:
         self.folder = folder
         self.addresses = {name: f"{HOST}:{free_port()}" for name in ADDRESSES}
         self.filesystem = f"hdfs://{HOST}:{free_port()}"
+        self.options_of = {name: [f"-Ddfs.datanode.data.dir={cluster / name}",
+                                  *(f"-D{address}={HOST}:{free_port()}" for address in DATA_NODE_ADDRESSES)]
+                           for name in data_nodes}
         folder.mkdir()
         (folder / "log4j.properties").write_text(LOG4J)
         class_path = f"{home}/lib/*,{folder},{home}"
         self._write("core-site.xml", {"fs.defaultFS": self.filesystem, "hadoop.tmp.dir": f"{cluster}/tmp"})
-        self._write("hdfs-site.xml", {**self._addresses_of("dfs."), **HDFS})
+        self._write("hdfs-site.xml", {**self._addresses_of("dfs."), **HDFS, "dfs.replication": len(data_nodes)})
         self._write("yarn-site.xml", {**self._addresses_of("yarn."), **YARN,
                                       "yarn.application.classpath": class_path,
                                       "yarn.nodemanager.local-dirs": f"{cluster}/local",
@@ -66,7 +70,6 @@ class HadoopConf:
 
 
 HDFS = {
-    "dfs.replication": 1,
     "dfs.namenode.safemode.extension": 0,
     "dfs.namenode.datanode.registration.ip-hostname-check": "false",
     "dfs.namenode.resource.du.reserved": 0,

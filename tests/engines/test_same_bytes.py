@@ -65,24 +65,31 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+class Expected(dict[tuple[str, str], Results]):
+    """What one process finds in each corpus, once it is asked for."""
+
+    def __init__(self, corpora: Path, folder: Path) -> None:
+        self.corpora, self.folder = corpora, folder
+
+    def __missing__(self, case: tuple[str, str]) -> Results:
+        corpus, kind = case
+        (name, options), out = CORPORA[corpus], self.folder / f"{corpus}-{kind}"
+        assert_done(lookalike("pairs", self.corpora / name, *options, *KINDS[kind], "-r", "inline", "--out", out, "-q"))
+        self[case] = read_results(out, kind)
+        return self[case]
+
+
 @pytest.fixture(scope="session")
-def expected(corpora: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Results]:
-    """What one process finds in each corpus."""
-    results = {}
-    for corpus, kind in product(CORPORA, KINDS):
-        name, options = CORPORA[corpus]
-        out = tmp_path_factory.mktemp("expected") / "out"
-        assert_done(lookalike("pairs", corpora / name, *options, *KINDS[kind], "-r", "inline", "--out", out, "-q"))
-        results[corpus, kind] = read_results(out, kind)
-    return results
+def expected(corpora: Path, tmp_path_factory: pytest.TempPathFactory) -> Expected:
+    return Expected(corpora, tmp_path_factory.mktemp("expected"))
 
 
 def assert_done(outcome: Outcome) -> None:
     assert outcome.exit_code == 0, outcome.stderr
 
 
-def test_the_expected_results_are_worth_comparing(expected: dict[tuple[str, str], Results]) -> None:
-    num_lines = {case: results.lines.count(b"\n") for case, results in expected.items()}
+def test_the_expected_results_are_worth_comparing(expected: Expected) -> None:
+    num_lines = {case: expected[case].lines.count(b"\n") for case in product(CORPORA, KINDS)}
     assert all(num_lines[corpus, "pairs"] >= num_lines[corpus, "links"] for corpus in CORPORA)
     assert all(num_lines[corpus, "links"] for corpus in CORPORA if corpus != "empty")
     nasty = expected["nasty", "pairs"]
@@ -91,7 +98,7 @@ def test_the_expected_results_are_worth_comparing(expected: dict[tuple[str, str]
 
 @cases(("nasty", "pairs"))
 def test_the_command_writes_the_same_bytes(
-    engine: Engine, corpus: str, kind: str, corpora: Path, expected: dict[tuple[str, str], Results], tmp_path: Path
+    engine: Engine, corpus: str, kind: str, corpora: Path, expected: Expected, tmp_path: Path
 ) -> None:
     name, options = CORPORA[corpus]
     done = engine.lookalike(corpora / name, *options, *KINDS[kind], "--out", tmp_path / "out")
@@ -101,7 +108,7 @@ def test_the_command_writes_the_same_bytes(
 
 @cases(("articles", "links"))
 def test_the_job_by_itself_without_a_gate_writes_the_same_lines(
-    engine: Engine, corpus: str, kind: str, corpora: Path, expected: dict[tuple[str, str], Results]
+    engine: Engine, corpus: str, kind: str, corpora: Path, expected: Expected
 ) -> None:
     name, options = CORPORA[corpus]
     done = engine.run(sys.executable, REPOSITORY / "jobs" / "mr_pairs.py", corpora / name, "-q", *options,

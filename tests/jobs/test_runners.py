@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,17 @@ def test_a_compressed_file_is_one_task(tmp_path: Path) -> None:
     (tmp_path / "in.jsonl.gz").write_bytes(gzip.compress((DATA / "articles.jsonl").read_bytes()))
     told, _ = run_and_listen(MRRejects(["--no-conf", "--num-cores", "3", str(tmp_path / "in.jsonl.gz")]))
     assert told == steps_of("map", 1)
+
+
+@pytest.mark.parametrize("options", [("-r", "inline", "--no-conf"), LOCAL], ids=["inline", "local"])
+def test_output_comes_in_the_order_of_tasks(options: tuple[str, ...], tmp_path: Path) -> None:
+    paths = [tmp_path / f"{number}.jsonl" for number in range(15, 0, -1)]
+    for path in paths:
+        path.write_text(f"{path.stem}\n")
+    with MRRejects([*options, *map(str, paths)]).make_runner() as runner:
+        runner.run()
+        found = [json.loads(line)["line"] for line in b"".join(runner.cat_output()).splitlines()]
+    assert found == [path.stem for path in paths]
 
 
 def test_a_job_without_reducer_tells_of_maps_only() -> None:
