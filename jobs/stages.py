@@ -77,6 +77,8 @@ def resumable_folder(out: Path, identity: Identity, is_resumed: bool) -> Iterato
         except BaseException as error:
             is_kept = stages.is_begun and not isinstance(error, NOT_TAKEN_UP)
             shutil.rmtree(result if is_kept else work, ignore_errors=True)
+            for unfinished in work.glob("*.unfinished"):
+                unfinished.unlink()
             raise
         shutil.rmtree(work, ignore_errors=True)
 

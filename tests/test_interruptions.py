@@ -82,7 +82,7 @@ def wait_until(is_seen: Callable[[], bool], run: subprocess.Popen[str]) -> None:
         time.sleep(0.002)
 
 
-def assert_nothing_is_left(run: subprocess.Popen[str], folder: Path) -> str:
+def assert_nothing_is_left(run: subprocess.Popen[str], folder: Path, *left: str) -> str:
     """Wait for the end; what the run said."""
     stdout, stderr = run.communicate(timeout=DEADLINE_SECONDS)
     # Processes that were killed take a moment to end.
@@ -90,7 +90,7 @@ def assert_nothing_is_left(run: subprocess.Popen[str], folder: Path) -> str:
     while commands_of(folder) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert commands_of(folder) == {}
-    assert tree(folder) == ["tmp"]
+    assert tree(folder) == [*left, "tmp"]
     assert stdout == "" and "Traceback" not in stderr
     return stderr
 
@@ -125,11 +125,15 @@ def test_a_stopped_run_leaves_nothing(
 
 
 @pytest.mark.parametrize("stop", [interrupt_driver, terminate])
-def test_cleaning_that_is_stopped_leaves_nothing(stop: Callable[..., None], corpus: Path, folder: Path) -> None:
+def test_cleaning_that_is_stopped_leaves_its_stages_alone(
+    stop: Callable[..., None], corpus: Path, folder: Path
+) -> None:
     run = start(corpus, folder, command="dedup")
     wait_until(lambda: any(folder.glob("tmp/lookalike-*/members")), run)
     stop(run)
-    assert_nothing_is_left(run, folder)
+    stages = [f"out.partial/{name}" for name in ("gate", "gate.json", "pairs", "pairs.json", "state.json")]
+    said = assert_nothing_is_left(run, folder, "out.partial", *stages)
+    assert "out.partial: the same command with --resume goes on from there" in said
     assert run.returncode in (130, 143)
 
 
