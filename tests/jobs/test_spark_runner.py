@@ -32,3 +32,10 @@ def test_files_of_a_spark_elsewhere_are_where_the_user_says_and_removed_too(tmp_
 def test_the_harness_is_ours(tmp_path: Path) -> None:
     with MRPairs(options(tmp_path)).make_runner() as runner:
         assert Path(runner._spark_script_path(0)).name == "spark_harness.py"
+
+
+def test_a_single_option_reaches_the_job(tmp_path: Path) -> None:
+    with MRPairs(options(tmp_path, "--links")).make_runner() as runner:
+        assert "--job-args=--links" in runner._spark_script_args(0)
+    with MRPairs(options(tmp_path)).make_runner() as runner:
+        assert not any("--job-args" in arg for arg in runner._spark_script_args(0))
