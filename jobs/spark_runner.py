@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, Optional
 
 from jobs.lean_mrjob import stand_ins
 
 with stand_ins():
     from mrjob.spark.runner import SparkMRJobRunner
 
-
+JOB_ARGS = "--job-args"
 TRACEBACK = "Traceback (most recent call last):"
 OF_TASK = f"PythonException: {TRACEBACK}"
 APPLICATION = re.compile(r"\bapp(lication_\d+_\d+|-\d+-\d+)\b")
@@ -74,6 +74,14 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
 
     def _spark_harness_path(self) -> str:
         return str(Path(__file__).with_name("spark_harness.py"))
+
+    def _spark_script_args(self, step_num: int, last_step_num: Optional[int] = None) -> list[str]:
+        """As mrjob's; a job's arguments stay one word, else a single option would be taken for one of the harness."""
+        args: list[str] = super()._spark_script_args(step_num, last_step_num)
+        if JOB_ARGS in args:
+            place = args.index(JOB_ARGS)
+            args[place : place + 2] = ["=".join(args[place : place + 2])]
+        return args
 
     def _cleanup_hadoop_tmp(self) -> None:
         self.fs.rm(self._spark_tmp_dir)

@@ -43,3 +43,10 @@ def test_what_a_task_said_is_told_from_what_the_driver_says(tmp_path: Path) -> N
         assert runner.failed_task_stderr == driver
         runner._tracebacks[:] = [f"Lost task: PythonException: {task}", f"{driver}\nCaused by: PythonException: {task}"]
         assert runner.failed_task_stderr == task
+
+
+def test_a_single_option_reaches_the_job(tmp_path: Path) -> None:
+    with MRPairs(options(tmp_path, "--links")).make_runner() as runner:
+        assert "--job-args=--links" in runner._spark_script_args(0)
+    with MRPairs(options(tmp_path)).make_runner() as runner:
+        assert not any("--job-args" in arg for arg in runner._spark_script_args(0))
