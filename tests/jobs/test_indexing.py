@@ -117,6 +117,8 @@ def test_documents_against_an_index_are_as_against_its_documents_and_no_text_of_
     monkeypatch.setattr(jobs.mr_gate, "keys_of_texts", watched)
     assert told("indexed", str(index)) == expected != []
     assert len(sketched) == len(new)
+    (tmp_path / "first").mkdir()
+    assert told("both", str(grown(tmp_path / "first", old[:1])), files[1]) == expected
     runs = [read_run(tmp_path / name)["against"] for name in ("files", "indexed")]
     assert [run["documents"] for run in runs] == [40, 40]
     for kind in ("chain", "keeper"):
@@ -155,6 +157,19 @@ def test_a_keeper_may_have_nothing_in_common_with_what_it_stands_for(tmp_path: P
     clean_corpus(Run([new], tmp_path / "out", against=[str(index)]), loose, Cleaning(), QUIET)
     (removed,) = read_json_lines(tmp_path / "out" / "removed.jsonl")
     assert (removed["id"], removed["keeper"], removed["keeper_in"], removed["similarity"]) == ("c", "a", "against", 0.0)
+
+
+@pytest.mark.parametrize("choices", [{"format": "tsv"}, {"format": "tsv", "id_field": None}])
+def test_lines_of_other_formats_and_without_ids(tmp_path: Path, choices: dict[str, Any]) -> None:
+    own, index = SURE.replace(**choices), tmp_path / "index"
+    make_index(Run([written(tmp_path / "1.tsv", [b"x\tabcdefgh", b"x\tabcdefgh"])], index), own, QUIET)
+    more = Run([written(tmp_path / "2.tsv", [b"x\tabcdefgh", b"y\tabcdefgi"])], Path("unused"))
+    extend_index(index, more, own, QUIET)
+    assert [path.read_bytes() for path in open_index(index, own).paths("documents")] == [
+        b"x\tabcdefgh\n", b"y\tabcdefgi\n"]
+    new = written(tmp_path / "3.tsv", [b"x\tabcdefgj", b"y\tuvwxyz"])
+    clean_corpus(Run([new], tmp_path / "out", against=[str(index)]), own, Cleaning(), QUIET)
+    assert (tmp_path / "out" / "kept.tsv").read_bytes() == b"y\tuvwxyz\n"
 
 
 def test_copies_known_documents_and_rejected_lines_are_left_out(tmp_path: Path) -> None:
@@ -228,6 +243,8 @@ def test_commands(tmp_path: Path) -> None:
     done = lookalike("pairs", second, "--against", index, *same, "--out", tmp_path / "out", "-q")
     assert done.exit_code == 0, done.stderr
     assert [(pair["a"], pair["b"]) for pair in read_json_lines(tmp_path / "out" / "pairs.jsonl")] == [("y", "x")]
+    done = lookalike("pairs", index, "--out", tmp_path / "none")
+    assert done.exit_code == 2 and "is an index, which is no input; --against takes it" in done.stderr
     done = lookalike("index", second, "--add", index, "--out", tmp_path / "other")
     assert done.exit_code == 2 and "leave out one" in done.stderr
     assert lookalike("index", second, "--add", tmp_path / "absent").exit_code == 2
