@@ -206,32 +206,6 @@ def other_path(folder: Path) -> Path:
     return folder / "second.jsonl"
 
 
-def test_what_is_not_whole_or_of_other_settings_is_refused(tmp_path: Path) -> None:
-    index = grown(tmp_path, [{"1": "abcdef"}])
-    corpus = written(tmp_path / "corpus.jsonl", json_lines({"1": "abcdeg"}))
-
-    def message(**choices: Any) -> str:
-        with pytest.raises(InputError) as error:
-            find_pairs(Run([corpus], tmp_path / "out", against=[str(index)]), SURE.replace(**choices), QUIET)
-        assert not (tmp_path / "out").exists()
-        return str(error.value)
-
-    assert "other settings: threshold, seed; --settings" in message(threshold=0.6, seed=2)
-    manifest, keys = index / MANIFEST, index / "keys-00000"
-    whole, whole_keys = manifest.read_bytes(), keys.read_bytes()
-    keys.write_bytes(whole_keys[:-1])
-    assert f"keys-00000 has {len(whole_keys) - 1} bytes, not {len(whole_keys)}" in message()
-    keys.write_bytes(b"A" + whole_keys[1:])
-    assert "the checksum of keys-00000 is another" in message()
-    keys.unlink()
-    assert "keys-00000 is missing" in message()
-    keys.write_bytes(whole_keys)
-    manifest.write_bytes(whole[:-9])
-    assert "is not an index: its manifest.json is not as it was written" in message()
-    manifest.write_bytes(whole.replace(b'"lookalike_index": 1', b'"lookalike_index": 2'))
-    assert "is an index of lookalike_index 2, and this program has 1" in message()
-
-
 def test_commands(tmp_path: Path) -> None:
     first, second = (written(tmp_path / f"{name}.jsonl", json_lines({name: text}))
                      for name, text in (("x", "To be or not to be"), ("y", "To be or not to bee")))
