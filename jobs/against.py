@@ -12,9 +12,9 @@ import numpy as np
 
 from jobs.clusters import Cluster
 from jobs.edges import decode_link
-from jobs.errors import OutputError
+from jobs.errors import InputError, OutputError
 from jobs.index_files import LINKS, Index, is_index, open_index
-from jobs.input_files import FindRemote, find_inputs, refuse_shared, split_endings
+from jobs.input_files import FindRemote, find_inputs, refuse_shared, shown, split_endings
 from jobs.readers import Source, open_found
 from jobs.records import DocId, encode_pair, json_bytes
 from jobs.sides import AGAINST, is_against, unmarked
@@ -34,6 +34,8 @@ def open_corpora(
     inputs: Sequence[str], against: Sequence[str], settings: Settings, tmp_dir: Path, find_remote: FindRemote
 ) -> Corpora:
     """All files, found and open to be read."""
+    if named := next(filter(is_index, inputs), None):
+        raise InputError(f"{shown(named)} is an index, which is no input; --against takes it")
     found = find_inputs(inputs, settings, find_remote)
     indexes = [open_index(Path(name), settings) for name in against if is_index(name)]
     others = [name for name in against if not is_index(name)]

@@ -117,6 +117,8 @@ def test_documents_against_an_index_are_as_against_its_documents_and_no_text_of_
     monkeypatch.setattr(jobs.mr_gate, "keys_of_texts", watched)
     assert told("indexed", str(index)) == expected != []
     assert len(sketched) == len(new)
+    (tmp_path / "first").mkdir()
+    assert told("both", str(grown(tmp_path / "first", old[:1])), files[1]) == expected
     runs = [read_run(tmp_path / name)["against"] for name in ("files", "indexed")]
     assert [run["documents"] for run in runs] == [40, 40]
     for kind in ("chain", "keeper"):
@@ -157,6 +159,19 @@ def test_a_keeper_may_have_nothing_in_common_with_what_it_stands_for(tmp_path: P
     assert (removed["id"], removed["keeper"], removed["keeper_in"], removed["similarity"]) == ("c", "a", "against", 0.0)
 
 
+@pytest.mark.parametrize("choices", [{"format": "tsv"}, {"format": "tsv", "id_field": None}])
+def test_lines_of_other_formats_and_without_ids(tmp_path: Path, choices: dict[str, Any]) -> None:
+    own, index = SURE.replace(**choices), tmp_path / "index"
+    make_index(Run([written(tmp_path / "1.tsv", [b"x\tabcdefgh", b"x\tabcdefgh"])], index), own, QUIET)
+    more = Run([written(tmp_path / "2.tsv", [b"x\tabcdefgh", b"y\tabcdefgi"])], Path("unused"))
+    extend_index(index, more, own, QUIET)
+    assert [path.read_bytes() for path in open_index(index, own).paths("documents")] == [
+        b"x\tabcdefgh\n", b"y\tabcdefgi\n"]
+    new = written(tmp_path / "3.tsv", [b"x\tabcdefgj", b"y\tuvwxyz"])
+    clean_corpus(Run([new], tmp_path / "out", against=[str(index)]), own, Cleaning(), QUIET)
+    assert (tmp_path / "out" / "kept.tsv").read_bytes() == b"y\tuvwxyz\n"
+
+
 def test_copies_known_documents_and_rejected_lines_are_left_out(tmp_path: Path) -> None:
     first = written(tmp_path / "1.jsonl", [*json_lines({"1": "abcdef"}) * 2, b"bad"])
     second = written(tmp_path / "2.jsonl", [*json_lines({"2": "abcdeg", "1": "abcdef"}), b"worse"])
@@ -191,32 +206,6 @@ def other_path(folder: Path) -> Path:
     return folder / "second.jsonl"
 
 
-def test_what_is_not_whole_or_of_other_settings_is_refused(tmp_path: Path) -> None:
-    index = grown(tmp_path, [{"1": "abcdef"}])
-    corpus = written(tmp_path / "corpus.jsonl", json_lines({"1": "abcdeg"}))
-
-    def message(**choices: Any) -> str:
-        with pytest.raises(InputError) as error:
-            find_pairs(Run([corpus], tmp_path / "out", against=[str(index)]), SURE.replace(**choices), QUIET)
-        assert not (tmp_path / "out").exists()
-        return str(error.value)
-
-    assert "other settings: threshold, seed; --settings" in message(threshold=0.6, seed=2)
-    manifest, keys = index / MANIFEST, index / "keys-00000"
-    whole, whole_keys = manifest.read_bytes(), keys.read_bytes()
-    keys.write_bytes(whole_keys[:-1])
-    assert f"keys-00000 has {len(whole_keys) - 1} bytes, not {len(whole_keys)}" in message()
-    keys.write_bytes(b"A" + whole_keys[1:])
-    assert "the checksum of keys-00000 is another" in message()
-    keys.unlink()
-    assert "keys-00000 is missing" in message()
-    keys.write_bytes(whole_keys)
-    manifest.write_bytes(whole[:-9])
-    assert "is not an index: its manifest.json is not as it was written" in message()
-    manifest.write_bytes(whole.replace(b'"lookalike_index": 1', b'"lookalike_index": 2'))
-    assert "is an index of lookalike_index 2, and this program has 1" in message()
-
-
 def test_commands(tmp_path: Path) -> None:
     first, second = (written(tmp_path / f"{name}.jsonl", json_lines({name: text}))
                      for name, text in (("x", "To be or not to be"), ("y", "To be or not to bee")))
@@ -228,6 +217,8 @@ def test_commands(tmp_path: Path) -> None:
     done = lookalike("pairs", second, "--against", index, *same, "--out", tmp_path / "out", "-q")
     assert done.exit_code == 0, done.stderr
     assert [(pair["a"], pair["b"]) for pair in read_json_lines(tmp_path / "out" / "pairs.jsonl")] == [("y", "x")]
+    done = lookalike("pairs", index, "--out", tmp_path / "none")
+    assert done.exit_code == 2 and "is an index, which is no input; --against takes it" in done.stderr
     done = lookalike("index", second, "--add", index, "--out", tmp_path / "other")
     assert done.exit_code == 2 and "leave out one" in done.stderr
     assert lookalike("index", second, "--add", tmp_path / "absent").exit_code == 2

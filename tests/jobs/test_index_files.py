@@ -1,0 +1,43 @@
+"""Nothing but a whole index of the same settings is used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs.errors import InputError
+from jobs.index_files import MANIFEST
+from jobs.job_runner import Run
+from jobs.pipeline import find_pairs
+from tests.helpers import json_lines
+from tests.jobs.test_against import SURE
+from tests.jobs.test_indexing import grown
+from tests.passes import QUIET, written
+
+
+def test_what_is_not_whole_or_of_other_settings_is_refused(tmp_path: Path) -> None:
+    index = grown(tmp_path, [{"1": "abcdef"}])
+    corpus = written(tmp_path / "corpus.jsonl", json_lines({"1": "abcdeg"}))
+
+    def message(**choices: Any) -> str:
+        with pytest.raises(InputError) as error:
+            find_pairs(Run([corpus], tmp_path / "out", against=[str(index)]), SURE.replace(**choices), QUIET)
+        assert not (tmp_path / "out").exists()
+        return str(error.value)
+
+    assert "other settings: threshold, seed; --settings" in message(threshold=0.6, seed=2)
+    manifest, keys = index / MANIFEST, index / "keys-00000"
+    whole, whole_keys = manifest.read_bytes(), keys.read_bytes()
+    keys.write_bytes(whole_keys[:-1])
+    assert f"keys-00000 has {len(whole_keys) - 1} bytes, not {len(whole_keys)}" in message()
+    keys.write_bytes(b"A" + whole_keys[1:])
+    assert "the checksum of keys-00000 is another" in message()
+    keys.unlink()
+    assert "keys-00000 is missing" in message()
+    keys.write_bytes(whole_keys)
+    manifest.write_bytes(whole[:-9])
+    assert "is not an index: its manifest.json is not as it was written" in message()
+    manifest.write_bytes(whole.replace(b'"lookalike_index": 1', b'"lookalike_index": 2'))
+    assert "is an index of lookalike_index 2, and this program has 1" in message()
