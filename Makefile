@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BENCH_READY := $(VENV)/.ready-bench
 ENGINES_READY := $(VENV)/.ready-engines
+CLEANERS := .venv-cleaners
+CLEANERS_READY := $(CLEANERS)/.ready
 DEMO_OUT := demo_out
 
 .PHONY: demo test quick-test lint hadoop spark engines test-engines faults bench growth clean
@@ -53,8 +55,14 @@ $(BENCH_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
 	touch $(BENCH_READY)
 
+# Other cleaners of corpora have an environment of their own: they ask for other versions than the finders.
+$(CLEANERS_READY): setup.cfg
+	test -x $(CLEANERS)/bin/python || $(PYTHON) -m venv $(CLEANERS)
+	$(CLEANERS)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[cleaners]"
+	touch $(CLEANERS_READY)
+
 # BENCH_ARGS="--runs 1 --only lookalike rensa" and the like; --help shows all.
-bench: $(BENCH_READY)
+bench: $(BENCH_READY) $(CLEANERS_READY)
 	$(BIN)/python -m benchmarks.bench $(BENCH_ARGS)
 	$(BIN)/python -m benchmarks.plot
 
@@ -62,4 +70,4 @@ growth: $(READY)
 	$(BIN)/python -m benchmarks.growth $(GROWTH_ARGS)
 
 clean:
-	rm -rf $(VENV) $(DEMO_OUT) build *.egg-info
+	rm -rf $(VENV) $(CLEANERS) $(DEMO_OUT) build *.egg-info

@@ -1,4 +1,4 @@
-"""Lookalike beside other finders: every run a process of its own, in turns, measured from outside.
+"""Lookalike beside other finders and other cleaners: every run a process of its own, in turns, measured from outside.
 
     python -m benchmarks.bench [--corpus FILE] [--runs 5] [--only NAME ...]
 """
@@ -14,11 +14,12 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Callable, NamedTuple, Optional
 
 from rich.console import Console
 
-from benchmarks.contenders import CONTENDERS, REPOSITORY, Contender
+from benchmarks.cleaning import cleaned, cleaning_ratios, cleaning_table, exact_clusters, read_kept
+from benchmarks.contenders import CLEANER, CLEANERS, CONTENDERS, REPOSITORY, Contender, cleaner_version
 from benchmarks.corpora import Corpus, generated, truth_of
 from benchmarks.measure import measured
 from benchmarks.results import Row, Truth, add_rows, ratios, read_outcome, results_table
@@ -60,6 +61,8 @@ def run_once(corpus: Corpus, contender: Contender, row: Row, truth: Truth) -> No
             return
         row.runs.append(told)
         row.outcome = read_outcome(out, truth, contender.is_checked)
+        if contender.kind == CLEANER:
+            row.outcome.cleaned = cleaned(read_kept(out), exact_clusters(corpus.ids, truth))
     for wrong in row.outcome.wrong_pairs[:NUM_WRONG_SHOWN]:
         say(f"ERROR: {contender.title}: {wrong}")
 
@@ -75,7 +78,7 @@ def report(corpus: Corpus, rows: Sequence[Row], num_true: int) -> dict[str, Any]
     return {
         "corpus": {"name": corpus.name, "docs": corpus.num_docs, "bytes": corpus.num_bytes, "true_pairs": num_true},
         "machine": machine(),
-        "ratios": ratios(rows, corpus.num_bytes),
+        "ratios": {**ratios(rows, corpus.num_bytes), **cleaning_ratios(rows)},
         "rows": [row.to_json() for row in rows],
     }
 
@@ -83,7 +86,9 @@ def report(corpus: Corpus, rows: Sequence[Row], num_true: int) -> dict[str, Any]
 def machine() -> dict[str, Any]:
     """Where it was measured, with which versions."""
     return {"cores": os.cpu_count(), "system": platform.platform(), "python": platform.python_version(),
-            "packages": {name: installed for name in PACKAGES if (installed := version_of(name))}}
+            "packages": {name: installed for name in PACKAGES if (installed := version_of(name))},
+            "cleaners": {cleaner.name: cleaner_version(cleaner.needs_cleaner) for cleaner in CLEANERS
+                         if cleaner.needs_cleaner}}
 
 
 def version_of(package: str) -> Optional[str]:
@@ -105,6 +110,15 @@ def show(done: Sequence[tuple[Corpus, list[Row], int]]) -> None:
             print(f"{corpus.name}: {title} = {ratio:.2f}")
 
 
+def show_cleaning(done: Sequence[tuple[Corpus, list[Row], int]]) -> None:
+    """The table of cleaners as README has it, then the ratios as plain lines."""
+    print(cleaning_table((f"{corpus.num_docs:,} documents, {corpus.num_bytes / 1e6:,.1f} MB", rows)
+                         for corpus, rows, _ in done))
+    for corpus, rows, _ in done:
+        for title, ratio in cleaning_ratios(rows).items():
+            print(f"{corpus.name}: {title} = {ratio:.2f}")
+
+
 def problems_of(rows: Sequence[Row]) -> list[str]:
     """Finders that failed or reported what is not so."""
     return [f"{row.title}: " + (row.failure or f"{len(row.outcome.wrong_pairs):,} of its pairs are WRONG")
@@ -116,15 +130,15 @@ def say(text: str) -> None:
 
 
 def parse(arguments: Optional[Sequence[str]]) -> argparse.Namespace:
-    names = [contender.name for contender in CONTENDERS]
-    parser = argparse.ArgumentParser(prog="bench", description="Lookalike beside other finders.")
+    names = [contender.name for contender in (*CONTENDERS, *CLEANERS)]
+    parser = argparse.ArgumentParser(prog="bench", description="Lookalike beside other finders and other cleaners.")
     parser.add_argument("--corpus", type=Path, help="JSON Lines with id and text, instead of the generated corpora")
     parser.add_argument("--short-docs", type=int, default=64_000, help="documents of about 400 characters")
     parser.add_argument("--long-docs", type=int, default=15_000, help="documents of about 10,000 characters")
     parser.add_argument("--runs", type=int, default=5, help="runs of each finder, in turns")
     parser.add_argument("--slow-seconds", type=float, default=60, help="a finder that takes longer runs once")
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help=f"some of {', '.join(names)}")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder for a JSON file a corpus")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder for JSON files, one a corpus and table")
     return parser.parse_args(arguments)
 
 
@@ -135,19 +149,37 @@ def corpora_of(options: argparse.Namespace) -> list[Corpus]:
             generated("long", "--docs", options.long_docs, "--chars", 10_000, "--near", 0.25)]
 
 
-def main(arguments: Optional[Sequence[str]] = None) -> int:
-    options = parse(arguments)
-    contenders = [contender for contender in CONTENDERS if not options.only or contender.name in options.only]
+class Table(NamedTuple):
+    """Contenders that are run in turns, how their files of results end, and how they are shown."""
+
+    contenders: Sequence[Contender]
+    suffix: str
+    show: Callable[[Sequence[tuple[Corpus, list[Row], int]]], None]
+
+
+TABLES = (Table(CONTENDERS, "", show), Table(CLEANERS, "-cleaning", show_cleaning))
+
+
+def run_table(table: Table, options: argparse.Namespace) -> list[str]:
+    """Run what is wanted of a table, write and show it; gives what went wrong."""
+    contenders = [contender for contender in table.contenders if not options.only or contender.name in options.only]
+    if not contenders:
+        return []
     options.results.mkdir(parents=True, exist_ok=True)
     done = []
     for corpus in corpora_of(options):
         truth = truth_of(corpus)
         rows = run_all(corpus, contenders, truth, options.runs, options.slow_seconds)
         results = json.dumps(report(corpus, rows, len(truth)), indent=2) + "\n"
-        (options.results / f"{corpus.name}.json").write_text(results, encoding="utf-8")
+        (options.results / f"{corpus.name}{table.suffix}.json").write_text(results, encoding="utf-8")
         done.append((corpus, rows, len(truth)))
-    show(done)
-    problems = [f"{corpus.name}: {problem}" for corpus, rows, _ in done for problem in problems_of(rows)]
+    table.show(done)
+    return [f"{corpus.name}: {problem}" for corpus, rows, _ in done for problem in problems_of(rows)]
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> int:
+    options = parse(arguments)
+    problems = [problem for table in TABLES for problem in run_table(table, options)]
     for problem in problems:
         print(f"ERROR: {problem}")
     return 1 if problems else 0

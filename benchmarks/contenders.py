@@ -1,28 +1,37 @@
-"""The rows of the table: how each finder is started, and what it needs."""
+"""The rows of the tables: how each finder and each cleaner is started, and what it needs."""
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Callable, Optional
 
-from benchmarks.texts import NUM_BANDS, NUM_ROWS, SHINGLE_CHARS, THRESHOLD
+from benchmarks.texts import NUM_BANDS, NUM_FUNCTIONS, NUM_ROWS, SHINGLE_CHARS, THRESHOLD
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PROTOTYPE = REPOSITORY.parent / "shared" / "prototype" / "run.py"
 LOCAL_CONF = REPOSITORY / "conf" / "local.conf"
 
-LOOKALIKE, PROTOTYPE_KIND, BY_HAND, DOCUMENTED, FLOOR, OTHER = (
-    "lookalike", "prototype", "by hand", "documented", "floor", "other")
+CLEANERS_PYTHON = REPOSITORY / ".venv-cleaners" / "bin" / "python"
+"""What other cleaners need would change the versions that finders run with: they have an environment of their own."""
+
+WORDS_LIKE_SHINGLES = 2
+"""Of all runs of words, those of two make similarities in the corpora here most nearly those that shingles make."""
+
+LOOKALIKE, PROTOTYPE_KIND, BY_HAND, DOCUMENTED, FLOOR, OTHER, CLEANER = (
+    "lookalike", "prototype", "by hand", "documented", "floor", "other", "cleaner")
+PAIRS_ROW, DEDUP_ROW = "pairs", "dedup"
 
 Command = Callable[[Path, Path], list[str]]
 
 
 @dataclass(frozen=True)
 class Contender:
-    """A row: its command gets the corpus and an empty folder, and leaves ``pairs.jsonl`` there if it finds pairs."""
+    """A row: its command gets the corpus and an empty folder, where it leaves ``pairs.jsonl`` or ``kept``, if any."""
 
     name: str
     title: str
@@ -30,6 +39,8 @@ class Contender:
     command: Command
     needs: Optional[str] = None
     """A module that has to be installed."""
+    needs_cleaner: Optional[str] = None
+    """A package that has to be installed in the environment of cleaners."""
     is_once: bool = False
     """One run is enough."""
     is_checked: bool = True
@@ -41,6 +52,8 @@ class Contender:
         """Why it cannot run here, if so."""
         if self.needs and find_spec(self.needs) is None:
             return f"{self.needs} is not installed"
+        if self.needs_cleaner and cleaner_version(self.needs_cleaner) is None:
+            return f"{self.needs_cleaner} is not installed in {CLEANERS_PYTHON.parents[1].name}"
         if self.kind == PROTOTYPE_KIND and not PROTOTYPE.is_file():
             return f"{PROTOTYPE} is not there"
         if self.max_corpus_bytes is not None and corpus_bytes > self.max_corpus_bytes:
@@ -48,13 +61,37 @@ class Contender:
         return None
 
 
-def lookalike(runner: str, seed: int = 1) -> Command:
+@lru_cache
+def cleaner_version(package: str) -> Optional[str]:
+    """The version of a package in the environment of cleaners, if it is there."""
+    if not CLEANERS_PYTHON.exists():
+        return None
+    program = "import sys; from importlib.metadata import version; print(version(sys.argv[1]))"
+    done = subprocess.run([CLEANERS_PYTHON, "-c", program, package], capture_output=True, text=True)
+    return done.stdout.strip() or None
+
+
+def lookalike(runner: str, seed: int = 1, verb: str = "pairs") -> Command:
     """The command line as users have it, with the same shingles, threshold and bands as all others."""
     def command(corpus: Path, out: Path) -> list[str]:
-        return [sys.executable, "-m", "jobs.cli", "pairs", str(corpus), "-r", runner, "--out", str(out), "--quiet",
+        return [sys.executable, "-m", "jobs.cli", verb, str(corpus), "-r", runner, "--out", str(out), "--quiet",
                 "--bands", str(NUM_BANDS), "--rows", str(NUM_ROWS), "--threshold", str(THRESHOLD),
                 "--shingle", f"char:{SHINGLE_CHARS}", "--seed", str(seed)]
     return command
+
+
+def text_dedup(corpus: Path, out: Path) -> list[str]:
+    """As documented: it knows words only, and what shares a bucket goes; with given bands it asks for no threshold."""
+    return [str(CLEANERS_PYTHON), "-m", "text_dedup.minhash", "--path", "json", "--data_files", str(corpus),
+            "--split", "train", "--cache_dir", str(out / "cache"), "--output", str(out / "kept"), "--column", "text",
+            "--batch_size", "10000", "--ngram", str(WORDS_LIKE_SHINGLES), "--min_length", "1",
+            "--threshold", str(THRESHOLD), "--num_perm", str(NUM_FUNCTIONS),
+            "--b", str(NUM_BANDS), "--r", str(NUM_ROWS)]
+
+
+def datatrove(corpus: Path, out: Path) -> list[str]:
+    """As its example shows it, with a tokenizer that makes its n-grams the shingles of all others."""
+    return [str(CLEANERS_PYTHON), "-m", "benchmarks.datatrove_cleaner", str(corpus), str(out)]
 
 
 def prototype(corpus: Path, out: Path) -> list[str]:
@@ -95,4 +132,11 @@ CONTENDERS = (
     Contender("floor", "floor: two idle steps, stock mrjob", FLOOR, floor("--no-conf"), "distutils"),
     Contender("floor-lean", "floor: two idle steps, our start-up", FLOOR,
               floor("--conf-path", str(LOCAL_CONF), "--lean")),
+)
+
+CLEANERS = (
+    Contender(PAIRS_ROW, "lookalike pairs", LOOKALIKE, lookalike("local")),
+    Contender(DEDUP_ROW, "lookalike dedup", CLEANER, lookalike("local", verb="dedup")),
+    Contender("text-dedup", "text-dedup, two words", CLEANER, text_dedup, needs_cleaner="text-dedup"),
+    Contender("datatrove", "datatrove", CLEANER, datatrove, needs_cleaner="datatrove"),
 )

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from benchmarks.contenders import REPOSITORY
-from benchmarks.texts import SHINGLE_CHARS, THRESHOLD, read_pairs
+from benchmarks.texts import SHINGLE_CHARS, THRESHOLD, read_documents, read_pairs
 
 CACHE = REPOSITORY / "benchmarks" / ".cache"
 CHUNK_BYTES = 1 << 20
@@ -31,6 +31,11 @@ class Corpus:
     def num_docs(self) -> int:
         with open(self.path, "rb") as file:
             return sum(1 for _ in file)
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """Those of the documents that have any text."""
+        return read_documents(self.path).ids
 
 
 def generated(name: str, *options: object) -> Corpus:

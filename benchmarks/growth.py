@@ -10,7 +10,7 @@ import json
 import random
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.bench import RESULTS, TABLE_WIDTH, how_it_ended, machine, say
+from benchmarks.cleaning import components
 from benchmarks.contenders import REPOSITORY
 from benchmarks.corpora import CACHE, Corpus, generated, truth_of
 from benchmarks.measure import measured
@@ -98,17 +99,6 @@ def links_say_as_much(corpus: Corpus) -> bool:
             find(corpus, Path(folder) / name, Path(folder) / "log", is_links)
             found.append(components(read_pairs(Path(folder) / name / f"{name}.jsonl")))
     return found[0] == found[1]
-
-
-def components(pairs: Iterable[tuple[str, str]]) -> set[frozenset[str]]:
-    """The sets of ids that pairs join."""
-    group_of: dict[str, set[str]] = {}
-    for pair in pairs:
-        one, other = (group_of.setdefault(doc_id, {doc_id}) for doc_id in pair)
-        if one is not other:
-            one |= other
-            group_of.update((doc_id, one) for doc_id in other)
-    return {frozenset(group) for group in group_of.values()}
 
 
 def growth_table(results: Sequence[dict[str, Any]]) -> Table:

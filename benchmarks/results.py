@@ -23,6 +23,20 @@ GOOD_RECALL = 0.98
 LOOKALIKE_ROW = "lookalike"
 
 
+@dataclass(frozen=True)
+class Cleaned:
+    """How many documents were kept, how many of these should have gone, how many are gone that should have stayed."""
+
+    num_kept: int
+    num_missed: int
+    num_lost: int
+
+    @property
+    def num_exact(self) -> int:
+        """How many should have been kept."""
+        return self.num_kept - self.num_missed + self.num_lost
+
+
 @dataclass
 class Outcome:
     """What a finder left in its folder, held against the truth."""
@@ -31,6 +45,7 @@ class Outcome:
     recall: Optional[float] = None
     shuffle_bytes: Optional[int] = None
     wrong_pairs: list[str] = field(default_factory=list)
+    cleaned: Optional[Cleaned] = None
 
 
 def read_outcome(out: Path, truth: Truth, is_checked: bool) -> Outcome:

@@ -238,13 +238,9 @@ def test_the_cases_of_growth():
     assert len(growth.cases_of([10], 0)) == 1
 
 
-def test_components_of_pairs():
-    pairs = [("a", "b"), ("c", "d"), ("e", "f"), ("d", "b"), ("a", "c"), ("x", "y")]
-    assert growth.components(pairs) == {frozenset("abcd"), frozenset("ef"), frozenset("xy")}
-
-
 def test_the_program_imports_no_peer():
-    peers = {"rensa", "gaoya", "datasketch", "SetSimilaritySearch", "matplotlib", "benchmarks"}
+    peers = {"rensa", "gaoya", "datasketch", "SetSimilaritySearch", "text_dedup", "datatrove", "matplotlib",
+             "benchmarks"}
     for path in [*(REPOSITORY / "jobs").glob("*.py"), *(REPOSITORY / "lsh_core").glob("*.py")]:
         words = [line.split()[1].partition(".")[0] for line in path.read_text().splitlines()
                  if line.strip().startswith(("import ", "from "))]

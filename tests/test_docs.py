@@ -62,7 +62,7 @@ def test_make_demo_shows_the_pairs_and_where_they_are(tmp_path: Path) -> None:
 
 def test_make_growth_and_bench_run(tmp_path: Path) -> None:
     assert {"make growth", "make bench"} <= set(readme_commands())
-    made_ready = f"BIN={BIN} READY=README.md BENCH_READY=README.md"
+    made_ready = f"BIN={BIN} READY=README.md BENCH_READY=README.md CLEANERS_READY=README.md"
     done = run(f"make growth {made_ready} GROWTH_ARGS='--docs 200 --hot-docs 0 --results {tmp_path}'", ROOT)
     assert done.returncode == 0 and (tmp_path / "growth.json").exists(), done.stderr
     pytest.importorskip("matplotlib")
