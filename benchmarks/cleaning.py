@@ -12,7 +12,7 @@ from dataclasses import astuple
 from pathlib import Path
 
 from benchmarks.contenders import DEDUP_ROW, PAIRS_ROW
-from benchmarks.results import Cleaned, Row, Truth, finished
+from benchmarks.results import Cleaned, Row, Truth, finished, title_of
 
 COLUMNS = ("seconds", "to pairs", "peak MB", "kept", "missed", "lost")
 
@@ -98,5 +98,5 @@ def _lines(rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
     for row in rows:
         if row.runs:
             counts = [f"{count:,}" for count in astuple(row.outcome.cleaned)] if row.outcome.cleaned else 3 * [""]
-            yield (row.title, f"{row.seconds:.1f}", f"{row.seconds / pairs:.1f} ×" if pairs else "",
+            yield (title_of(row, rows), f"{row.seconds:.1f}", f"{row.seconds / pairs:.1f} ×" if pairs else "",
                    f"{row.peak_mb:,.0f}", *counts)

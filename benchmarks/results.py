@@ -110,6 +110,12 @@ def finished(rows: Iterable[Row]) -> list[Row]:
     return sorted((row for row in rows if row.runs), key=lambda row: row.seconds)
 
 
+def title_of(row: Row, rows: Iterable[Row]) -> str:
+    """The title of a row, which tells if it has fewer runs than others."""
+    most_runs = max(len(other.runs) for other in rows)
+    return row.title + (f" ({len(row.runs)} of {most_runs} runs)" if len(row.runs) < most_runs else "")
+
+
 def results_table() -> Table:
     """An empty table; each corpus is a section of it."""
     table = Table(caption="seconds: median of the runs; peak: the largest process of any run")
@@ -124,12 +130,10 @@ def add_rows(table: Table, title: str, rows: Sequence[Row], corpus_bytes: int) -
     table.add_section()
     table.add_row(title, style="bold")
     ours = next((row.seconds for row in rows if row.name == LOOKALIKE_ROW and row.runs), None)
-    most_runs = max((len(row.runs) for row in rows), default=0)
     for row in finished(rows):
         outcome = row.outcome
-        fewer = f" ({len(row.runs)} of {most_runs} runs)" if len(row.runs) < most_runs else ""
         table.add_row(
-            row.title + fewer, f"{row.seconds:.2f}", f"{row.seconds / ours:.2f}" if ours else "",
+            title_of(row, rows), f"{row.seconds:.2f}", f"{row.seconds / ours:.2f}" if ours else "",
             f"{row.peak_mb:,.0f}", "" if outcome.num_pairs is None else f"{outcome.num_pairs:,}",
             "" if outcome.recall is None else f"{outcome.recall:.4f}",
             "" if outcome.shuffle_bytes is None else f"{outcome.shuffle_bytes / corpus_bytes:.2f}")
