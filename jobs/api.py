@@ -47,8 +47,9 @@ class CleanCorpus:
     run: dict[str, Any]
 
 
-def find_pairs(inputs: Inputs, *, against: Inputs = (), out: Optional[Path] = None, runner: Optional[str] = None,
-               links: bool = False, strict: bool = False, duplicate_ids: str = "refuse", **settings: Any) -> PairsFound:
+def find_pairs(inputs: Inputs, *, against: Optional[Inputs] = None, out: Optional[Path] = None,
+               runner: Optional[str] = None, links: bool = False, strict: bool = False, duplicate_ids: str = "refuse",
+               **settings: Any) -> PairsFound:
     """All pairs at or above a similarity; with ``out`` the files stay there. Settings are those of ``Settings``.
 
     With ``against``, another corpus, all pairs of a document of the input, ``a``, and one of that corpus, ``b``.
@@ -66,7 +67,7 @@ def find_pairs(inputs: Inputs, *, against: Inputs = (), out: Optional[Path] = No
                           call.run())
 
 
-def dedup(inputs: Inputs, *, against: Inputs = (), out: Optional[Path] = None, runner: Optional[str] = None,
+def dedup(inputs: Inputs, *, against: Optional[Inputs] = None, out: Optional[Path] = None, runner: Optional[str] = None,
           cluster: str = "chain", keep: str = "id", exact_only: bool = False, strict: bool = False,
           duplicate_ids: str = "refuse", **settings: Any) -> CleanCorpus:
     """A corpus without near-duplicates; options are those of ``lookalike dedup``.
@@ -91,7 +92,9 @@ def dedup(inputs: Inputs, *, against: Inputs = (), out: Optional[Path] = None, r
 class _Call:
     """Inputs and output of one call; what it has no name for is in a private folder, gone afterwards."""
 
-    def __init__(self, inputs: Inputs, against: Inputs, out: Optional[Path], settings: Mapping[str, Any]) -> None:
+    def __init__(
+        self, inputs: Inputs, against: Optional[Inputs], out: Optional[Path], settings: Mapping[str, Any]
+    ) -> None:
         self.settings = Settings().replace(**settings)
         self._inputs, self._against, self._out = inputs, against, out
         self._folder = pipeline.private_folder(None)
@@ -100,7 +103,7 @@ class _Call:
         folder = self._folder.__enter__()
         self.out = folder / "out" if self._out is None else Path(self._out)
         self.inputs = _named(self._inputs, folder / "documents.jsonl")
-        self.against = [] if self._against == () else _named(self._against, folder / "against.jsonl")
+        self.against = [] if self._against is None else _named(self._against, folder / "against.jsonl")
         return self
 
     def __exit__(self, *error: Any) -> None:
@@ -124,5 +127,5 @@ def _named(given: Inputs, documents: Path) -> list[str]:
     if items and all(isinstance(item, (str, os.PathLike)) for item in items):
         return [str(item) for item in items]
     with open(documents, "w", encoding="utf-8") as file:
-        file.writelines(json.dumps(document) + "\n" for document in items)
+        file.writelines(json.dumps(document, default=dict) + "\n" for document in items)
     return [str(documents)]

@@ -34,6 +34,7 @@ from lsh_core.settings import Settings
 MAX_PAIRS = MEMORY_LINKS
 """Of more pairs than these --cluster keeper is refused: all of them are in memory then."""
 
+CLUSTERS = ("chain", "keeper")
 BY_ID = KeepPolicy("id")
 RunJob = Callable[..., StepReport]
 
@@ -49,6 +50,10 @@ class Cleaning:
 
     cluster: str = "chain"
     keep: KeepPolicy = BY_ID
+
+    def __post_init__(self) -> None:
+        if self.cluster not in CLUSTERS:
+            raise SettingsError(f"cluster is {self.cluster!r}; it must be {' or '.join(CLUSTERS)}")
 
 
 def clean_corpus(run: Run, settings: Settings, cleaning: Cleaning, display: Silence) -> RunReport:

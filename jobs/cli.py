@@ -13,7 +13,7 @@ from typing import Any, Optional
 
 import click
 
-from jobs.cleaning import Cleaning, clean_corpus
+from jobs.cleaning import CLUSTERS, Cleaning, clean_corpus
 from jobs.cli_options import (
     FILE,
     against_option,
@@ -70,7 +70,7 @@ def pairs(truth: Optional[Path], links: bool, quiet: bool, **values: Any) -> Non
 
 @cli.command()
 @run_options
-@click.option("--cluster", type=click.Choice(["chain", "keeper"]), default="chain", show_default=True,
+@click.option("--cluster", type=click.Choice(CLUSTERS), default="chain", show_default=True,
               help="What is a cluster: all that pairs connect, or a keeper and what is similar to it.")
 @click.option("--keep", default="id", show_default=True, metavar="POLICY",
               help="Which document of a cluster stays: id (the smallest), longest, shortest, max:FIELD or min:FIELD.")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from jobs.base import against_name
 from jobs.errors import InputChanged, InputError, JobFailed
+from jobs.input_files import split_endings
 from jobs.job_runner import JobRunner, Run
 from jobs.mr_rejects import MRRejects
 from jobs.places import Places
@@ -22,6 +23,9 @@ def check_input(jobs: JobRunner, report: RunReport, run: Run, gate: Path) -> Non
         read, told = report.counter(counter("lines")), report.total(*map(counter, ("documents", "copies", "rejected")))
         if read != told:
             raise JobFailed(f"{read} lines were read, but {told} are accounted for: this is a defect, please report it")
+    if any(source.num_bytes and not split_endings(source.path)[1] for source in jobs.against) \
+            and not report.counter(against_name("lines")):
+        raise JobFailed("tasks did not know the files of --against by their names: this is a defect, please report it")
     _check_same_unicode(report)
     num_rejected, num_repeated = (report.total(name, against_name(name)) for name in ("rejected", "repeated_ids"))
     if run.strict and num_rejected:

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Container, Sequence
 from typing import Callable, NamedTuple
+from urllib.parse import unquote
 
 from jobs.lean_mrjob import jobconf_from_env
 
@@ -35,10 +36,13 @@ def numbers_of_files(paths: Sequence[str]) -> Callable[[str], int]:
 def names_of(uri: str) -> tuple[str, ...]:
     """What an engine may have been given as the name of a file: all of a URI, a path, or HDFS without its host.
 
-    >>> names_of("hdfs://host:8020/corpus.jsonl")[-1], names_of("file:///corpus.jsonl")[-1]
-    ('hdfs:///corpus.jsonl', '/corpus.jsonl')
+    Spark gives names as URIs have them, others as they are.
+
+    >>> names_of("hdfs://host:8020/my%20corpus.jsonl")[-1], names_of("file:///corpus.jsonl")[-1]
+    ('hdfs:///my corpus.jsonl', '/corpus.jsonl')
     """
-    return uri, re.sub(r"^file://|(?<=^hdfs://)[^/]+", "", uri)
+    names = (uri, re.sub(r"^file://|(?<=^hdfs://)[^/]+", "", uri))
+    return (*names, *map(unquote, names))
 
 
 def reads_one_of(files: Container[str]) -> bool:

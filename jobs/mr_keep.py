@@ -47,6 +47,10 @@ class NoKeeper(LookalikeError):
     """A cluster whose keeper is not in the corpus."""
 
 
+class SameId(LookalikeError):
+    """Two documents whose ids are equal once they have the hash of their text added."""
+
+
 class ToCompare(NamedTuple):
     """A document whose similarity to its keeper nobody has counted yet."""
 
@@ -114,6 +118,9 @@ class MRKeep(CompanyJob):
         if former is None:
             documents[record.id_json] = record
             return
+        if former.text_digest != record.text_digest:
+            raise SameId(f"two texts got the id {record.id_json.decode()} by --duplicate-ids number: give them ids of "
+                         "their own")
         first, other = sorted((former, record), key=self._order)
         documents[record.id_json] = first
         if record.role != REFERENCE:

@@ -74,6 +74,8 @@ def test_results_stay_where_they_are_wanted(tmp_path: Path) -> None:
 def test_errors_are_those_of_the_command(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         find_pairs(tmp_path / "none.jsonl")
+    with pytest.raises(SettingsError, match="cluster is 'x'; it must be chain or keeper"):
+        dedup(ARTICLES, cluster="x")
     with pytest.raises(SettingsError, match=r"keep is 'newest'; it must be"):
         dedup(ARTICLES, keep="newest")
     with pytest.raises(SettingsError, match="threshold is 2"):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import jobs.keepers
 import jobs.mr_keep
 from jobs.kept_lines import Decision, Place
-from jobs.mr_keep import MRKeep, NoKeeper
+from jobs.mr_keep import MRKeep, NoKeeper, SameId
 from tests import oracles
 from tests.cleaning import kept_cluster, side_files
 from tests.helpers import json_lines, made_up_documents, run_job
@@ -60,6 +60,12 @@ def test_equal_texts_are_told_from_similar_ones(tmp_path: Path) -> None:
     found = decisions(LINES, *side_files(tmp_path, LINES, [kept_cluster("acd", "a")]))
     assert told(found) == [("a",), ("c", "a", "similar"), ("d", "a", "same text")]
     assert found[2].similarity == 1.0
+
+
+def test_two_texts_of_one_id_are_never_taken_for_copies(tmp_path: Path) -> None:
+    lines = [*json_lines({"x": "one text"}) * 2, *json_lines({"x": "another"})]
+    with pytest.raises(SameId, match='two texts got the id "x"'):
+        run_job(MRKeep, lines, *side_files(tmp_path, lines, []))
 
 
 def test_of_lines_of_one_document_the_smallest_stays_and_of_equal_ones_the_first(tmp_path: Path) -> None:
