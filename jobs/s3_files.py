@@ -106,5 +106,6 @@ def matches(pattern: str, key: str) -> bool:
     >>> [matches("corpus/*.jsonl", key) for key in ("corpus/a.jsonl", "corpus/b/a.jsonl", "corpus/b.jsonl/part-0")]
     [True, False, True]
     """
-    wanted, names = pattern.rstrip("/").split("/"), key.split("/")
+    folder, names = pattern.rstrip("/"), key.split("/")
+    wanted = folder.split("/") if folder else []
     return len(names) >= len(wanted) and all(map(fnmatchcase, names, wanted)) and not key.endswith("/")
