@@ -162,11 +162,11 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, click.Abort):
-        fail("interrupted; nothing was written", INTERRUPTED)
+        fail("interrupted; no results were written", INTERRUPTED)
     except OSError as error:
         if error.errno not in DISK_FULL:
             raise
-        fail(f"{error.strerror}: nothing was written; --tmp and --out name folders with more space", 1)
+        fail(f"{error.strerror}: no results were written; --tmp and --out name folders with more space", 1)
 
 
 def fail(message: str, exit_code: int) -> None:
