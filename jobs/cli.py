@@ -24,6 +24,7 @@ from jobs.cli_options import (
     setting_options,
 )
 from jobs.indexing import extend_index, make_index
+from jobs.input_files import shown
 from jobs.keep_policy import KeepPolicy
 from jobs.pipeline import find_pairs
 from jobs.silence import display_for
@@ -59,7 +60,7 @@ def pairs(truth: Optional[Path], links: bool, quiet: bool, **values: Any) -> Non
     if truth and run.against:
         raise SettingsError("--truth names pairs of one corpus, and --against brings another: leave out one")
     if truth and not isinstance(run.out, Path):
-        raise SettingsError(f"--truth compares pairs in a local folder, and --out is {run.out}: leave out one")
+        raise SettingsError(f"--truth compares pairs in a local folder, and --out is {shown(run.out)}: leave out one")
     known = read_truth(truth) if truth else {}
     display = display_for(quiet)
     report = find_pairs(run, settings, display)
@@ -161,11 +162,11 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, click.Abort):
-        fail("interrupted; nothing was written", INTERRUPTED)
+        fail("interrupted; no results were written", INTERRUPTED)
     except OSError as error:
         if error.errno not in DISK_FULL:
             raise
-        fail(f"{error.strerror}: nothing was written; --tmp and --out name folders with more space", 1)
+        fail(f"{error.strerror}: no results were written; --tmp and --out name folders with more space", 1)
 
 
 def fail(message: str, exit_code: int) -> None:

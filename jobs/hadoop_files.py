@@ -12,7 +12,7 @@ from secrets import token_hex
 from typing import Any, Optional
 
 from jobs.errors import OutputError, RemoteError
-from jobs.input_files import RemoteFile
+from jobs.input_files import RemoteFile, shown
 
 CHECK_SETTINGS = {
     "ipc.client.connect.timeout": 5000,
@@ -58,7 +58,8 @@ class HadoopFiles:
         """Refuse a file, and a folder that holds something; whether there is an empty one."""
         listed = self._list(uri)
         if listed:
-            raise OutputError(f"{uri} is there already and is not empty; name another folder with --out, or remove it")
+            raise OutputError(f"{shown(uri)} is there already and is not empty; name another folder with --out, "
+                              "or remove it")
         return listed is not None
 
     @contextmanager
@@ -114,7 +115,7 @@ def _check_end(process: subprocess.Popen[bytes], trouble: str, said: bytes) -> N
     """Refuse to go on where the client failed; what it complains of becomes the end of the message."""
     if code := process.wait():
         why = complaint(said.decode(errors="replace")) or f"hadoop ended with code {code}"
-        raise RemoteError(f"{trouble}: {why}")
+        raise RemoteError(shown(f"{trouble}: {why}"))
 
 
 def parse_listing(listed: str) -> list[RemoteFile]:

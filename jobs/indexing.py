@@ -24,6 +24,7 @@ from jobs.index_files import (
     piece_name,
     write_manifest,
 )
+from jobs.input_files import shown
 from jobs.job_runner import Run
 from jobs.kept import KEPT_NAMES
 from jobs.known_documents import without_known
@@ -77,7 +78,7 @@ def _check_run(run: Run) -> None:
     if run.duplicate_ids != "refuse":
         raise SettingsError("an index knows documents by their ids: --duplicate-ids must be refuse")
     if not isinstance(run.out, Path):
-        raise SettingsError(f"an index is a local folder, and --out is {run.out}")
+        raise SettingsError(f"an index is a local folder, and --out is {shown(run.out)}")
 
 
 def _write_piece(work: CorpusRun, index: Optional[Index]) -> Piece:

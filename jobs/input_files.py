@@ -20,7 +20,9 @@ PACKINGS = (".gz", ".bz2", ".zst")
 
 URI = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 FILE_URI = re.compile(r"file://(localhost)?(?=/)", re.IGNORECASE)
-PASSWORD = re.compile(r"(?<=://)([^/@\s]*):[^/@\s]*@")
+# A secret of S3 may hold "/". Elsewhere a number before "/" is a port.
+PASSWORD = re.compile(r"(?:(?<=s3://)|(?<=s3[an]://)|(?<=://)(?![^/@\s:]*:\d+/))([^/@\s:]*):\S*@", re.IGNORECASE)
+NO_PASSWORD = "engines would write the password into their logs; give it to the engine by its configuration"
 
 
 class RemoteFile(NamedTuple):
@@ -108,8 +110,7 @@ def _find(given: str, find_remote: FindRemote) -> list[Found]:
 def _find_remote(given: str, find_remote: FindRemote) -> list[Found]:
     _refuse_conversion(given)
     if PASSWORD.search(given):
-        raise InputError(f"cannot read {shown(given)}: engines would write the password into their logs; "
-                         "give it to the engine by its configuration")
+        raise InputError(f"cannot read {shown(given)}: {NO_PASSWORD}")
     files = find_remote(given)
     for file in files:
         _refuse_conversion(file.uri)

@@ -13,7 +13,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
-from jobs.errors import OutputError
+from jobs.errors import JobFailed, OutputError
 
 SORT_MEMORY = "200M"
 CHUNK_BYTES = 1 << 20
@@ -72,11 +72,15 @@ def sorted_lines(path: Path, tmp_dir: Path) -> Iterator[BinaryIO]:
         assert isinstance(process.stdout, BufferedReader)
         try:
             yield process.stdout
-        except BaseException:
-            process.kill()
-            raise
+        except BaseException as error:
+            try:
+                # Who reads may stumble over the early end of a sort that failed.
+                if not isinstance(error, Exception) or process.stdout.read(1) or not process.wait():
+                    raise
+            finally:
+                process.kill()
     if process.returncode:
-        raise OutputError(f"sort ended with code {process.returncode}: is there space in {tmp_dir}?")
+        raise JobFailed(f"sort ended with code {process.returncode}: is there space in {tmp_dir}?")
 
 
 def write_sorted(unsorted: Path, path: Path, tmp_dir: Path) -> int:

@@ -26,7 +26,7 @@ from jobs.outputs import publish, write_sorted
 from jobs.remote import Remote, check_number_of_files
 from jobs.run_report import RunReport
 from jobs.silence import Silence
-from jobs.stages import Stages, identity_of, partial_folder, resumable_folder
+from jobs.stages import Stages, identity_of, resumable_folder
 from lsh_core.settings import Settings
 
 GATE_REDUCER_BYTES = 512 * 10**6
@@ -95,14 +95,12 @@ def _result_folder(
     if asked_for is not None and isinstance(run.out, Path):
         identity = identity_of(jobs.all_sources, engine=jobs.runner, settings=jobs.settings.to_json(),
                                against=list(run.against), **asked_for)
-        try:
-            with resumable_folder(run.out, identity, run.resume) as (folder, stages):
-                yield folder, stages
-        except BaseException:
-            kept = partial_folder(run.out)
-            if kept.exists():
-                jobs.display.note(f"what was done is kept in {kept}: the same command with --resume goes on from there")
-            raise
+
+        def tell(kept: Path) -> None:
+            jobs.display.note(f"what was done is kept in {kept}: the same command with --resume goes on from there")
+
+        with resumable_folder(run.out, identity, run.resume, tell) as (folder, stages):
+            yield folder, stages
         return
     if run.resume:
         raise OutputError(f"--resume needs a local folder for the results, and --out is {run.out}")

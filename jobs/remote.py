@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Optional, Union
 
 from jobs.errors import InputError, OutputError, RemoteError
 from jobs.hadoop_files import HadoopFiles
-from jobs.input_files import RemoteFile, refuse_address, shown
+from jobs.input_files import NO_PASSWORD, PASSWORD, RemoteFile, refuse_address, shown
 from jobs.job_runner import Run, default_conf
 from jobs.lean_mrjob import HERE, MRJob
 from jobs.outputs import check_output_folder, complete_folder
@@ -59,6 +59,8 @@ class Remote:
         if isinstance(out, Path):
             check_output_folder(out)
             return
+        if PASSWORD.search(out):
+            raise OutputError(f"cannot write to {shown(out)}: {NO_PASSWORD}")
         if SPECIAL_CHARS.search(out) or not FOLDER_URI.fullmatch(out):
             raise OutputError(f"{shown(out)} is not the address of a folder, such as hdfs:///folder/results")
         self._files(out).check_output(out)

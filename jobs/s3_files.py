@@ -11,7 +11,7 @@ from secrets import token_hex
 from typing import Any
 
 from jobs.errors import OutputError, RemoteError
-from jobs.input_files import RemoteFile
+from jobs.input_files import RemoteFile, shown
 
 GLOB_START = re.compile(r"[*?[]")
 SUCCESS = "_SUCCESS"
@@ -42,7 +42,8 @@ class S3Files:
     def check_output(self, uri: str) -> None:
         """Refuse a folder that holds something."""
         if self.find(uri):
-            raise OutputError(f"{uri} is there already and is not empty; name another folder with --out, or remove it")
+            raise OutputError(f"{shown(uri)} is there already and is not empty; name another folder with --out, "
+                              "or remove it")
 
     @contextmanager
     def complete_folder(self, uri: str, results: Path) -> Iterator[None]:
@@ -85,7 +86,7 @@ def told(trouble: str) -> Iterator[None]:
     try:
         yield
     except (Boto3Error, BotoCoreError, ClientError) as error:
-        raise RemoteError(f"{trouble}: {' '.join(str(error).split())}") from error
+        raise RemoteError(shown(f"{trouble}: {' '.join(str(error).split())}")) from error
 
 
 def split_uri(uri: str) -> tuple[str, str, str]:
@@ -105,5 +106,6 @@ def matches(pattern: str, key: str) -> bool:
     >>> [matches("corpus/*.jsonl", key) for key in ("corpus/a.jsonl", "corpus/b/a.jsonl", "corpus/b.jsonl/part-0")]
     [True, False, True]
     """
-    wanted, names = pattern.rstrip("/").split("/"), key.split("/")
+    folder, names = pattern.rstrip("/"), key.split("/")
+    wanted = folder.split("/") if folder else []
     return len(names) >= len(wanted) and all(map(fnmatchcase, names, wanted)) and not key.endswith("/")

@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import shutil
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -56,16 +57,19 @@ class Stages:
 
 
 @contextmanager
-def resumable_folder(out: Path, identity: Identity, is_resumed: bool) -> Iterator[tuple[Path, Stages]]:
+def resumable_folder(
+    out: Path, identity: Identity, is_resumed: bool, on_kept: Callable[[Path], None]
+) -> Iterator[tuple[Path, Stages]]:
     """A folder to write into, which takes its final name in the end, and stages that stay if there is none."""
     check_output_folder(out)
     out = out.resolve()
     work = partial_folder(out)
-    if work.exists():
+    out.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        work.mkdir(mode=0o700)
+    except FileExistsError:
         _check_taken_up(work, identity, is_resumed)
     else:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        work.mkdir(mode=0o700)
         _write_json(work / STATE, identity)
     stages, result = Stages(work), work / "result"
     with locked(work / STATE):
@@ -79,6 +83,8 @@ def resumable_folder(out: Path, identity: Identity, is_resumed: bool) -> Iterato
             shutil.rmtree(result if is_kept else work, ignore_errors=True)
             for unfinished in work.glob("*.unfinished"):
                 unfinished.unlink()
+            if is_kept:
+                on_kept(work)
             raise
         shutil.rmtree(work, ignore_errors=True)
 
@@ -118,7 +124,16 @@ def _stamp(name: str, source: Source) -> list[Any]:
 
 
 def _check_taken_up(work: Path, identity: Identity, is_resumed: bool) -> None:
+    status = os.lstat(work)
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+        raise OutputError(f"{work} is a link, a file or another user's, and stages are kept in a folder of one's own: "
+                          "remove it, or name another folder with --out")
+    if not (work / STATE).exists():
+        raise OutputError(f"{work} is not the folder of an interrupted run: it has no {STATE}; "
+                          "remove it, unless another run is just starting there")
     if not is_resumed:
+        with locked(work / STATE):
+            pass
         raise OutputError(f"{work} is left of an interrupted run: --resume takes it up, or remove it")
     try:
         found = json.loads((work / STATE).read_text(encoding="utf-8"))

@@ -110,8 +110,8 @@ def terminate(run: subprocess.Popen[str]) -> None:
 
 @pytest.mark.parametrize("stage", ["mapper", "reducer"])
 @pytest.mark.parametrize(("stop", "exit_code", "message"), [
-    (interrupt_driver, 130, "lookalike: interrupted; nothing was written"),
-    (interrupt_all, 130, "lookalike: interrupted; nothing was written"),
+    (interrupt_driver, 130, "lookalike: interrupted; no results were written"),
+    (interrupt_all, 130, "lookalike: interrupted; no results were written"),
     (terminate, 143, ""),
 ])
 def test_a_stopped_run_leaves_nothing(

@@ -16,7 +16,9 @@ from tests.helpers import COMMAND, REPOSITORY, json_lines, lookalike, made_up_do
 
 STAGES = ("gate", "pairs", "ranks", "keep", "rest")
 DEADLINE_SECONDS = 60
+KEPT = "what was done is kept in"
 OPTIONS = ("-r", "local", "--cores", "2", "--keep", "longest", "-q")
+LOUD_OPTIONS = OPTIONS[:-1]
 
 
 @pytest.fixture(scope="module")
@@ -91,8 +93,8 @@ def test_a_killed_run_is_not_mistaken_for_nothing(killed: Path, corpus: Path) ->
 @pytest.mark.parametrize(("options", "changed"), [
     (("--threshold", "0.7"), "settings"), (("--keep", "shortest"), "keep"), (("--cluster", "keeper"), "cluster")])
 def test_another_run_is_not_taken_up(options: tuple[str, ...], changed: str, killed: Path, corpus: Path) -> None:
-    refused = lookalike("dedup", corpus, "--out", killed, "--resume", *OPTIONS, *options)
-    assert refused.exit_code == 2 and f"({changed} changed)" in refused.stderr
+    refused = lookalike("dedup", corpus, "--out", killed, "--resume", *LOUD_OPTIONS, *options)
+    assert refused.exit_code == 2 and f"({changed} changed)" in refused.stderr and KEPT not in refused.stderr
 
 
 def test_another_input_is_not_taken_up(killed: Path, corpus: Path, tmp_path: Path) -> None:
@@ -105,18 +107,57 @@ def test_another_input_is_not_taken_up(killed: Path, corpus: Path, tmp_path: Pat
     assert refused.exit_code == 2 and "(input changed)" in refused.stderr
 
 
-def test_another_folder_is_not_taken_up(corpus: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [(), ("--resume",)])
+def test_another_folder_is_not_taken_up(options: tuple[str, ...], corpus: Path, tmp_path: Path) -> None:
     partial_of(tmp_path / "out").mkdir()
-    refused = lookalike("dedup", corpus, "--out", tmp_path / "out", "--resume", *OPTIONS)
+    refused = lookalike("dedup", corpus, "--out", tmp_path / "out", *options, *OPTIONS)
     assert refused.exit_code == 2 and "out.partial is not the folder of an interrupted run" in refused.stderr
     assert tree(tmp_path) == ["out.partial"]
 
 
-def test_two_runs_do_not_work_in_one_folder(killed: Path, corpus: Path) -> None:
+@pytest.mark.parametrize("to", ["folder", "nothing"])
+def test_a_link_is_not_taken_up(to: str, killed: Path, corpus: Path) -> None:
+    partial_of(killed).rename(killed.with_name("folder"))
+    partial_of(killed).symlink_to(killed.with_name(to))
+    before = tree(killed.parent)
+    refused = lookalike("dedup", corpus, "--out", killed, "--resume", *OPTIONS)
+    assert refused.exit_code == 2 and "out.partial is a link, a file or another user's" in refused.stderr
+    assert tree(killed.parent) == before
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_a_folder_of_another_user_is_not_taken_up(killed: Path, corpus: Path) -> None:
+    os.chown(partial_of(killed), 12345, -1)
+    refused = lookalike("dedup", corpus, "--out", killed, "--resume", *OPTIONS)
+    assert refused.exit_code == 2 and "another user's" in refused.stderr
+
+
+@pytest.mark.parametrize("options", [(), ("--resume",)])
+def test_two_runs_do_not_work_in_one_folder(options: tuple[str, ...], killed: Path, corpus: Path) -> None:
     with open(partial_of(killed) / "state.json", "rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        refused = lookalike("dedup", corpus, "--out", killed, "--resume", *OPTIONS)
-    assert refused.exit_code == 2 and "another run is at work in" in refused.stderr
+        refused = lookalike("dedup", corpus, "--out", killed, *options, *LOUD_OPTIONS)
+    assert refused.exit_code == 2 and "another run is at work in" in refused.stderr and KEPT not in refused.stderr
+
+
+@pytest.mark.parametrize("name", [".", "link"])
+def test_a_failed_run_tells_where_its_stages_are(
+    name: str, corpus: Path, undisturbed: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "link").symlink_to("out")
+    monkeypatch.chdir(tmp_path / "out" if name == "." else tmp_path)
+    # A sort that fails after the jobs before it.
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "sort").write_text("#!/bin/sh\ncase $* in */links*) exit 2; esac\nexec /usr/bin/sort \"$@\"\n")
+    (tmp_path / "bin" / "sort").chmod(0o755)
+    with monkeypatch.context() as patches:
+        patches.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+        failed = lookalike("dedup", corpus, "--out", name, *LOUD_OPTIONS)
+    assert failed.exit_code == 1 and "sort ended with code 2" in failed.stderr
+    assert KEPT in failed.stderr and (partial_of(tmp_path / "out") / "gate.json").exists()
+    assert lookalike("dedup", corpus, "--out", name, "--resume", *OPTIONS) == (0, "", "")
+    assert results(tmp_path / "out") == undisturbed
 
 
 def test_with_nothing_to_take_up_it_starts(corpus: Path, undisturbed: dict[str, bytes], tmp_path: Path) -> None:

@@ -53,6 +53,14 @@ def test_an_address_with_a_password_is_refused_and_not_repeated(address: str, tm
     assert IN_ADDRESS not in done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("runner", ["inline", "hadoop", "spark"])
+@pytest.mark.parametrize("options", [("pairs",), ("pairs", "--truth", CORPUS), ("dedup", "--resume"), ("index",)])
+def test_results_at_an_address_with_a_password_are_refused(runner: str, options: tuple[str | Path, ...]) -> None:
+    done = lookalike(*options, CORPUS, "-r", runner, "--out", f"hdfs://me:{IN_ADDRESS}@host/x")
+    assert done.exit_code == 2 and "hdfs://me:***@host/x" in done.stderr
+    assert IN_ADDRESS not in done.stdout + done.stderr
+
+
 def test_no_password_is_kept_with_the_command(tmp_path: Path) -> None:
     folder = tmp_path / f"hdfs:/me:{IN_ADDRESS}@host"
     folder.mkdir(parents=True)

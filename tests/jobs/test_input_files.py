@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jobs.errors import InputError, RemoteError
-from jobs.input_files import Found, RemoteFile, find_inputs
+from jobs.input_files import Found, RemoteFile, find_inputs, shown
 from lsh_core.settings import Settings
 
 
@@ -151,3 +151,20 @@ def test_what_becomes_json_lines_needs_that_format(here: Path, given: str, forma
 def test_lines_may_be_of_any_format(here: Path) -> None:
     fill(here, "a.tsv", "a.txt.zst", "folder/b.tsv")
     assert len(find_inputs(["-", "a.tsv", "a.txt.zst", "folder", "s3://b/x"], Settings(format="tsv"), one_file)) == 5
+
+
+@pytest.mark.parametrize(("address", "masked"), [
+    ("s3://AKIA:abc/def@bucket/x", "s3://AKIA:***@bucket/x"),
+    ("S3A://AKIA:12/d:e@f@bucket/x", "S3A://AKIA:***@bucket/x"),
+    ("hdfs://me:pass/word@host:8020/x", "hdfs://me:***@host:8020/x"),
+    ("hdfs://me:123@host/x", "hdfs://me:***@host/x"),
+    ("from s3://:secret@a/b to s3://:secret@c/d", "from s3://:***@a/b to s3://:***@c/d"),
+])  # fmt: skip
+def test_passwords_in_addresses_are_not_shown(address: str, masked: str) -> None:
+    assert shown(address) == masked
+
+
+@pytest.mark.parametrize("address", ["s3://bucket/a:b@c.jsonl", "hdfs://host:8020/a@b", "hdfs://me@host:8020/x",
+                                     "hdfs:///a:b@c", "s3://bucket/a see me@host"])
+def test_addresses_without_a_password_are_shown_as_they_are(address: str) -> None:
+    assert shown(address) == address

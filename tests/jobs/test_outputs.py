@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import jobs.outputs
-from jobs.errors import OutputError
+from jobs.errors import JobFailed, OutputError
 from jobs.outputs import check_output_folder, complete_folder, sorted_lines, write_sorted
 from tests.helpers import session_commands, tree
 
@@ -84,9 +84,11 @@ def test_lines_are_sorted_by_their_bytes(
 
 
 def test_a_sort_that_fails_is_an_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(OutputError, match="sort ended with code 2"), sorted_lines(tmp_path / "no", tmp_path) as lines:
+    with pytest.raises(JobFailed, match="sort ended with code 2"), sorted_lines(tmp_path / "no", tmp_path) as lines:
         list(lines)
-    with pytest.raises(OutputError, match="sort ended with code 2"):
+    with pytest.raises(JobFailed, match="sort ended with code 2"), sorted_lines(tmp_path / "no", tmp_path) as lines:
+        raise ValueError(f"no line in {lines.read()!r}")
+    with pytest.raises(JobFailed, match="sort ended with code 2"):
         write_sorted(tmp_path / "missing", tmp_path / "sorted", tmp_path)
     assert "missing" in capfd.readouterr().err
 

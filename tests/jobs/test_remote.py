@@ -74,6 +74,8 @@ def test_hidden_files_are_left_out(pattern: str, uri: str, is_left_out: bool) ->
 
 
 @pytest.mark.parametrize(("pattern", "key", "is_match"), [
+    ("", "corpus/a.jsonl", True),
+    ("", "corpus/", False),
     ("corpus", "corpus", True),
     ("corpus", "corpus/deep/a.jsonl", True),
     ("corpus/", "corpus/a.jsonl", True),
