@@ -13,6 +13,7 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
+from unicodedata import unidata_version
 
 from jobs.errors import InputError
 from jobs.gate_file import fingerprint
@@ -22,6 +23,9 @@ from lsh_core.settings import Settings
 VERSION = 1
 MANIFEST = "manifest.json"
 DOCUMENTS, KEYS, LINKS = "documents", "keys", "links"
+VERSIONS = ("lookalike_index", "scheme", "unicode")
+"""What the manifest tells of how keys were made, besides the settings: Unicode's tables normalize texts."""
+
 CHUNK_BYTES = 1 << 20
 
 
@@ -60,12 +64,12 @@ def open_index(folder: Path, settings: Settings) -> Index:
     """The index of a folder, refused if it is of other settings, of another version, or not as it was written."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        files, found = manifest["files"], {name: manifest[name] for name in ("lookalike_index", "scheme", "settings")}
+        files, found = manifest["files"], {name: manifest[name] for name in (*VERSIONS, "settings")}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{folder} is not an index: its {MANIFEST} is not as it was written ({error}); make it again "
                          "with lookalike index") from None
     wanted = _fingerprint(settings)
-    for name in ("lookalike_index", "scheme"):
+    for name in VERSIONS:
         if found[name] != wanted[name]:
             raise InputError(f"{folder} is an index of {name} {found[name]}, and this program has {wanted[name]}: "
                              "make it again with lookalike index")
@@ -101,7 +105,8 @@ def checksum(path: Path) -> str:
 
 def _fingerprint(settings: Settings) -> dict[str, Any]:
     told = fingerprint(settings)
-    return {"lookalike_index": VERSION, "scheme": told["scheme"], "settings": json.loads(json.dumps(told["settings"]))}
+    return {"lookalike_index": VERSION, "scheme": told["scheme"], "unicode": unidata_version,
+            "settings": json.loads(json.dumps(told["settings"]))}
 
 
 def described(path: Path, kind: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""An index of a corpus: made once, extended by new documents, and held against others without a look at the corpus."""
+"""An index of a corpus: made once, extended by new documents, and held against others without sketching it again."""
 
 from __future__ import annotations
 
@@ -62,6 +62,9 @@ def extend_index(folder: Path, run: Run, settings: Settings, display: Silence) -
     if not is_index(str(folder)):
         raise InputError(f"{folder} is not an index; lookalike index INPUT --out {folder} makes one")
     with locked(folder):
+        for left in folder.glob(".adding-*"):
+            # Of a run that was killed: no other is at work here.
+            shutil.rmtree(left, ignore_errors=True)
         index = open_index(folder, settings)
         added = Path(tempfile.mkdtemp(prefix=".adding-", dir=folder))
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from unicodedata import unidata_version
 
 import pytest
 
@@ -41,3 +42,5 @@ def test_what_is_not_whole_or_of_other_settings_is_refused(tmp_path: Path) -> No
     assert "is not an index: its manifest.json is not as it was written" in message()
     manifest.write_bytes(whole.replace(b'"lookalike_index": 1', b'"lookalike_index": 2'))
     assert "is an index of lookalike_index 2, and this program has 1" in message()
+    manifest.write_bytes(whole.replace(unidata_version.encode(), b"1.1"))
+    assert f"{index} is an index of unicode 1.1, and this program has {unidata_version}" in message()

@@ -202,6 +202,13 @@ def test_a_failure_leaves_the_index_as_it_was(tmp_path: Path, monkeypatch: pytes
     assert clusters_of_index(index, tmp_path) == [["1", "2"]]
 
 
+def test_what_a_killed_addition_left_goes_with_the_next(tmp_path: Path) -> None:
+    index = grown(tmp_path, [{"1": "abcdef"}])
+    (index / ".adding-killed" / ".stages").mkdir(parents=True)
+    extend_index(index, Run([written(other_path(tmp_path), json_lines({"2": "abcdeg"}))], Path("x")), SURE, QUIET)
+    assert not list(index.glob(".*"))
+
+
 def other_path(folder: Path) -> Path:
     return folder / "second.jsonl"
 
