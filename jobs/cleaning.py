@@ -102,8 +102,6 @@ class Keeping:
                       "--keep", str(cleaning.keep), "--duplicate-ids", work.run.duplicate_ids]
         if not (self.report.counter("rejected") or self.report.counter("copies")):
             self._args.append("--one-line-each")
-        if work.indexes:
-            self._args.append("--old-links")
 
     def keepers(self, links: Path) -> KeptClusters:
         """The clusters of all links or pairs, each with its keeper."""
@@ -133,7 +131,7 @@ class Keeping:
     def write_corpus(self, clusters: Iterable[KeptCluster]) -> Outcome:
         """Write what is kept and what is removed."""
         num_clusters = self._write(members_of(clusters))
-        decisions = self.work.stages.make("keep", self.report, self._decide)
+        decisions = self.work.stages.make("keep", self.report, lambda path: self._decide(path, num_clusters))
         holes = ["--holes"] if self.jobs.runner in HERE else []
         rest = self.work.stages.make(
             "rest", self.report, lambda path: self._run(self.jobs.run_over_input, MRRest, "rest", path, *holes))
@@ -144,10 +142,13 @@ class Keeping:
                 sorted_lines(decisions, self.jobs.tmp_dir) as in_order:
             return CorpusWriter(kept, removed, places, num_clusters, settings.threshold).write_all(others, in_order)
 
-    def _decide(self, path: Path) -> None:
+    def _decide(self, path: Path, num_clusters: int) -> None:
         """Write decisions behind keys that sort as the lines of the input."""
         unplaced = self.jobs.tmp_dir / "decisions"
-        self._run(self.jobs.run, MRKeep, "keep", unplaced)
+        # Of what the input is held against only keepers matter.
+        run = self.jobs.run if num_clusters else self.jobs.run_over_input
+        old_links = ["--old-links"] if self.work.indexes and self.work.run.links else []
+        self._run(run, MRKeep, "keep", unplaced, *old_links)
         places = Places(self.jobs.sources, self.jobs.uris)
         with open(unplaced, "rb") as lines, open(path, "wb") as file:
             file.writelines(sortable_decisions(lines, places))

@@ -15,6 +15,7 @@ import jobs.indexing
 import jobs.mr_gate
 from jobs.cleaning import Cleaning, clean_corpus
 from jobs.clusters import clusters_of_links
+from jobs.company import CompanyJob
 from jobs.errors import InputError
 from jobs.index_files import MANIFEST, open_index
 from jobs.indexing import extend_index, make_index
@@ -157,6 +158,27 @@ def test_a_keeper_may_have_nothing_in_common_with_what_it_stands_for(tmp_path: P
     clean_corpus(Run([new], tmp_path / "out", against=[str(index)]), loose, Cleaning(), QUIET)
     (removed,) = read_json_lines(tmp_path / "out" / "removed.jsonl")
     assert (removed["id"], removed["keeper"], removed["keeper_in"], removed["similarity"]) == ("c", "a", "against", 0.0)
+
+
+def test_an_index_is_parsed_only_where_its_links_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = grown(tmp_path, [{"a": "abcdefgh", "far": "0123456"}])
+    new = written(tmp_path / "new.jsonl", json_lines({"c": "abcdefgi"}))
+    num_parsed = 0
+    read_numbers = CompanyJob._read_numbers
+
+    def watched(job: CompanyJob, digests: Any) -> list[int]:
+        nonlocal num_parsed
+        numbers = read_numbers(job, digests)
+        num_parsed += len(numbers) if job.is_against else 0
+        return numbers
+
+    monkeypatch.setattr(CompanyJob, "_read_numbers", watched)
+    for kind, expected in (("chain", 2), ("keeper", 1)):
+        num_parsed = 0
+        clean_corpus(Run([new], tmp_path / kind, "inline", against=[str(index)]), SURE, Cleaning(kind), QUIET)
+        assert num_parsed == expected
+    report = extend_index(index, Run([new], Path("unused"), "inline"), SURE, QUIET)
+    assert [step.reads_against for step in report.steps if step.name == "keep"] == [False]
 
 
 @pytest.mark.parametrize("choices", [{"format": "tsv"}, {"format": "tsv", "id_field": None}])
