@@ -13,7 +13,8 @@ import numpy as np
 from jobs.clusters import Cluster
 from jobs.edges import decode_link
 from jobs.errors import InputError, OutputError
-from jobs.index_files import LINKS, Index, is_index, open_index
+from jobs.index_files import Index, open_index
+from jobs.index_names import LINKS
 from jobs.input_files import FindRemote, find_inputs, refuse_shared, shown, split_endings
 from jobs.readers import Source, open_found
 from jobs.records import DocId, encode_pair, json_bytes
@@ -34,14 +35,14 @@ def open_corpora(
     inputs: Sequence[str], against: Sequence[str], settings: Settings, tmp_dir: Path, find_remote: FindRemote
 ) -> Corpora:
     """All files, found and open to be read."""
-    if named := next(filter(is_index, inputs), None):
-        raise InputError(f"{shown(named)} is an index, which is no input; --against takes it")
     found = find_inputs(inputs, settings, find_remote)
-    indexes = [open_index(Path(name), settings) for name in against if is_index(name)]
-    others = [name for name in against if not is_index(name)]
-    found_against = find_inputs(others, settings, find_remote) if others else []
+    if named := next((item.name for item in found if item.is_index), None):
+        raise InputError(f"{shown(named)} is an index, which is no input; --against takes it")
+    found_against = find_inputs(against, settings, find_remote) if against else []
     refuse_shared(found, found_against)
-    sources = open_found(found_against, settings, tmp_dir) + [source for index in indexes for source in index.sources()]
+    indexes = [open_index(Path(item.path), settings) for item in found_against if item.is_index]
+    others = [item for item in found_against if not item.is_index]
+    sources = open_found(others, settings, tmp_dir) + [source for index in indexes for source in index.sources()]
     return Corpora(open_found(found, settings, tmp_dir), renamed(sources, tmp_dir), indexes)
 
 

@@ -17,12 +17,11 @@ from unicodedata import unidata_version
 
 from jobs.errors import InputError
 from jobs.gate_file import fingerprint
+from jobs.index_names import DOCUMENTS, KEYS, MANIFEST
 from jobs.readers import Source
 from lsh_core.settings import Settings
 
 VERSION = 1
-MANIFEST = "manifest.json"
-DOCUMENTS, KEYS, LINKS = "documents", "keys", "links"
 VERSIONS = ("lookalike_index", "scheme", "unicode")
 """What the manifest tells of how keys were made, besides the settings: Unicode's tables normalize texts."""
 
@@ -47,17 +46,6 @@ class Index(NamedTuple):
         """The documents as files of lines that come with their keys."""
         return [Source(str(documents), str(documents.resolve()), keys_path=str(keys.resolve()))
                 for documents, keys in zip(self.paths(DOCUMENTS), self.paths(KEYS))]
-
-
-def is_index(name: str) -> bool:
-    """Whether a name is that of a folder of ours, complete or not."""
-    folder = Path(name)
-    return (folder / MANIFEST).is_file() and (
-        (folder / piece_name(KEYS, 0)).exists() or (folder / MANIFEST).read_bytes().startswith(b'{"lookalike_index"'))
-
-
-def piece_name(kind: str, number: int, ending: str = "") -> str:
-    return f"{kind}-{number:05}{ending}"
 
 
 def open_index(folder: Path, settings: Settings) -> Index:

@@ -13,17 +13,8 @@ from typing import Any, NamedTuple, Optional
 from jobs.cleaning import Cleaning, Keeping
 from jobs.edges import decode_link
 from jobs.errors import InputError
-from jobs.index_files import (
-    DOCUMENTS,
-    KEYS,
-    LINKS,
-    Index,
-    described,
-    is_index,
-    open_index,
-    piece_name,
-    write_manifest,
-)
+from jobs.index_files import Index, described, open_index, write_manifest
+from jobs.index_names import DOCUMENTS, KEYS, LINKS, is_index, piece_name
 from jobs.job_runner import Run
 from jobs.kept import KEPT_NAMES
 from jobs.known_documents import without_known

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from jobs.errors import InputError
-from jobs.index_files import KEYS, Index
+from jobs.index_files import Index
+from jobs.index_names import KEYS
 from jobs.key_tables import KeyTable
 from lsh_core.document import read_documents
 from lsh_core.hashing import Hashes, digest64

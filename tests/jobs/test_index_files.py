@@ -9,7 +9,7 @@ from unicodedata import unidata_version
 import pytest
 
 from jobs.errors import InputError
-from jobs.index_files import MANIFEST
+from jobs.index_names import MANIFEST
 from jobs.job_runner import Run
 from jobs.pipeline import find_pairs
 from tests.helpers import json_lines

@@ -17,7 +17,8 @@ from jobs.cleaning import Cleaning, clean_corpus
 from jobs.clusters import clusters_of_links
 from jobs.company import CompanyJob
 from jobs.errors import InputError
-from jobs.index_files import MANIFEST, open_index
+from jobs.index_files import open_index
+from jobs.index_names import MANIFEST
 from jobs.indexing import extend_index, make_index
 from jobs.job_runner import Run
 from jobs.pipeline import find_pairs
@@ -222,6 +223,18 @@ def test_a_failure_leaves_the_index_as_it_was(tmp_path: Path, monkeypatch: pytes
     assert open_index(index, SURE).manifest["documents"] == 1
     extend_index(index, Run([str(other_path(tmp_path))], Path("unused")), SURE, QUIET)
     assert clusters_of_index(index, tmp_path) == [["1", "2"]]
+
+
+def test_an_index_is_known_however_it_is_named(tmp_path: Path) -> None:
+    index = grown(tmp_path, [{"1": "abcdef"}])
+    corpus = written(tmp_path / "corpus.jsonl", json_lines({"2": "abcdeg"}))
+    for number, name in enumerate((f"{tmp_path}/ind*", index.as_uri(), f"{index}/**")):
+        find_pairs(Run([corpus], tmp_path / f"out{number}", "inline", against=[name]), SURE, QUIET)
+        assert read_run(tmp_path / f"out{number}")["against"]["files"] == [str(index / "documents-00000.jsonl")]
+        with pytest.raises(InputError, match="is an index, which is no input"):
+            find_pairs(Run([name], tmp_path / "none"), SURE, QUIET)
+    with pytest.raises(InputError, match="index in it is an index"):
+        find_pairs(Run([str(tmp_path)], tmp_path / "none"), SURE, QUIET)
 
 
 def test_what_a_killed_addition_left_goes_with_the_next(tmp_path: Path) -> None:
