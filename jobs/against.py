@@ -40,7 +40,7 @@ def open_corpora(
         raise InputError(f"{shown(named)} is an index, which is no input; --against takes it")
     found_against = find_inputs(against, settings, find_remote) if against else []
     refuse_shared(found, found_against)
-    indexes = [open_index(Path(item.path), settings) for item in found_against if item.is_index]
+    indexes = [open_index(Path(item.path), settings, tmp_dir) for item in found_against if item.is_index]
     others = [item for item in found_against if not item.is_index]
     sources = open_found(others, settings, tmp_dir) + [source for index in indexes for source in index.sources()]
     return Corpora(open_found(found, settings, tmp_dir), renamed(sources, tmp_dir), indexes)

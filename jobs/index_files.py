@@ -9,15 +9,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
+import tempfile
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 from unicodedata import unidata_version
 
 from jobs.errors import InputError
 from jobs.gate_file import fingerprint
-from jobs.index_names import DOCUMENTS, KEYS, MANIFEST
+from jobs.index_names import DOCUMENTS, KEYS, LINKS, MANIFEST
 from jobs.readers import Source
 from lsh_core.settings import Settings
 
@@ -33,10 +35,16 @@ class Index(NamedTuple):
 
     folder: Path
     manifest: dict[str, Any]
+    links_folder: Path
+
+    def path_of(self, file: dict[str, Any]) -> Path:
+        """Where a file that the manifest names is."""
+        folder = self.links_folder if file["kind"] == LINKS else self.folder
+        return folder / str(file["name"])
 
     def paths(self, kind: str) -> list[Path]:
         """The files of documents, keys or links, in their order."""
-        return [self.folder / file["name"] for file in self.manifest["files"] if file["kind"] == kind]
+        return [self.path_of(file) for file in self.manifest["files"] if file["kind"] == kind]
 
     @property
     def num_pieces(self) -> int:
@@ -48,8 +56,11 @@ class Index(NamedTuple):
                 for documents, keys in zip(self.paths(DOCUMENTS), self.paths(KEYS))]
 
 
-def open_index(folder: Path, settings: Settings) -> Index:
-    """The index of a folder, refused if it is of other settings, of another version, or not as it was written."""
+def open_index(folder: Path, settings: Settings, tmp_dir: Optional[Path] = None) -> Index:
+    """The index of a folder, refused if it is of other settings, of another version, or not as it was written.
+
+    Links that are copied to a temporary folder stay when others add documents meanwhile; all other files do anyway.
+    """
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         files, found = manifest["files"], {name: manifest[name] for name in (*VERSIONS, "settings")}
@@ -65,13 +76,21 @@ def open_index(folder: Path, settings: Settings) -> Index:
     if differing:
         raise InputError(f"{folder} was made with other settings: {', '.join(differing)}; "
                          f"--settings {folder / MANIFEST} takes those of the index")
+    index = Index(folder, manifest, folder)
+    if tmp_dir:
+        index = _with_copied_links(index, Path(tempfile.mkdtemp(prefix="links-", dir=tmp_dir)))
     for file in files:
-        _check_file(folder, file)
-    return Index(folder, manifest)
+        _check_file(folder, file, index.path_of(file))
+    return index
 
 
-def _check_file(folder: Path, file: dict[str, Any]) -> None:
-    path = folder / file["name"]
+def _with_copied_links(index: Index, links_folder: Path) -> Index:
+    for path in filter(Path.is_file, index.paths(LINKS)):
+        shutil.copyfile(path, links_folder / path.name)
+    return index._replace(links_folder=links_folder)
+
+
+def _check_file(folder: Path, file: dict[str, Any], path: Path) -> None:
     if not path.is_file():
         raise InputError(f"{folder} is not whole: {file['name']} is missing; make it again with lookalike index")
     if path.stat().st_size != file["bytes"]:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import jobs.cleaning
 import jobs.indexing
 import jobs.mr_gate
 from jobs.cleaning import Cleaning, clean_corpus
@@ -235,6 +236,21 @@ def test_an_index_is_known_however_it_is_named(tmp_path: Path) -> None:
             find_pairs(Run([name], tmp_path / "none"), SURE, QUIET)
     with pytest.raises(InputError, match="index in it is an index"):
         find_pairs(Run([str(tmp_path)], tmp_path / "none"), SURE, QUIET)
+
+
+def test_documents_are_added_while_an_index_is_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = grown(tmp_path, [{"a": "abcdefgh", "b": "abcdefgi"}])
+    more = Run([written(other_path(tmp_path), json_lines({"d": "0123456"}))], Path("unused"))
+    corpus = written(tmp_path / "corpus.jsonl", json_lines({"c": "abcdefgj"}))
+    make_gate = jobs.cleaning.make_gate
+
+    def meanwhile(work: Any) -> Path:
+        extend_index(index, more, SURE, QUIET)
+        return make_gate(work)
+
+    monkeypatch.setattr(jobs.cleaning, "make_gate", meanwhile)
+    clean_corpus(Run([corpus], tmp_path / "out", against=[str(index)]), SURE, Cleaning(), QUIET)
+    assert [cluster["against"] for cluster in read_json_lines(tmp_path / "out" / "clusters.jsonl")] == [["a", "b"]]
 
 
 def test_what_a_killed_addition_left_goes_with_the_next(tmp_path: Path) -> None:
