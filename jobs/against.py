@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from jobs.readers import Source, open_found
 from jobs.records import DocId, encode_pair, json_bytes
 from jobs.sides import AGAINST, is_against, unmarked
 from lsh_core.clustering import components
+from lsh_core.hashing import Hashes, digest64
 from lsh_core.settings import Settings
 
 
@@ -93,22 +94,26 @@ def marked_links(index: Index) -> Iterator[bytes]:
 class OwnClusters:
     """Those of clusters that have documents of the input, each with what it brings together of an index."""
 
-    def __init__(self, clusters: Iterable[Cluster]) -> None:
-        self._clusters = clusters
+    def __init__(self, clusters: Iterable[Cluster], ids_of_indexes: Hashes) -> None:
+        self._clusters, self._ids_of_indexes = clusters, frozenset(ids_of_indexes.tolist())
 
     def __iter__(self) -> Iterator[Cluster]:
         # Those of the input come last.
-        return (cluster._replace(joins=_joined(cluster)) for cluster in self._clusters
+        return (cluster._replace(joins=_joined(cluster, self._is_in_index)) for cluster in self._clusters
                 if not is_against(cluster.doc_ids[-1]))
 
+    def _is_in_index(self, doc_id: str) -> bool:
+        """Whether it is of an index, and not of another corpus that the input is held against."""
+        return is_against(doc_id) and digest64(doc_id.encode()) in self._ids_of_indexes
 
-def _joined(cluster: Cluster) -> tuple[str, ...]:
+
+def _joined(cluster: Cluster, is_in_index: Callable[[str], bool]) -> tuple[str, ...]:
     """The first documents of the clusters of an index that are one now; none where links are not at hand."""
-    old = [doc_id for doc_id in cluster.doc_ids if is_against(doc_id)]
+    old = [doc_id for doc_id in cluster.doc_ids if is_in_index(doc_id)] if cluster.links else []
     number_of = {doc_id: number for number, doc_id in enumerate(old)}
     ends = np.array([(number_of[a], number_of[b]) for a, b, _ in cluster.links if a in number_of and b in number_of],
                     np.int64).reshape(-1, 2)
-    firsts = np.unique(components(len(old), ends[:, 0], ends[:, 1])).tolist() if cluster.links else []
+    firsts = np.unique(components(len(old), ends[:, 0], ends[:, 1])).tolist()
     return tuple(old[first] for first in firsts) if len(firsts) > 1 else ()
 
 

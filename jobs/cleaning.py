@@ -17,6 +17,7 @@ from jobs.job_runner import Run
 from jobs.keep_policy import KeepPolicy, Rank
 from jobs.keepers import KeptCluster, KeptClusters, members_of, read_ranks
 from jobs.kept import KEPT_NAMES, CorpusWriter, Outcome, sortable_decisions, write_clusters
+from jobs.known_documents import known_ids
 from jobs.lean_mrjob import HERE
 from jobs.members import Members, write_members
 from jobs.mr_clusters import MRClusters
@@ -110,7 +111,7 @@ class Keeping:
                                 "--cluster chain does not")
         clusters = clusters_of_links(links, self._run_round, self.jobs.tmp_dir)
         if self.work.indexes:
-            clusters = OwnClusters(clusters)
+            clusters = OwnClusters(clusters, known_ids(self.work.indexes, self.jobs.settings))
         ranks = self._ranks(clusters) if self.cleaning.keep.needs_texts else {}
         return KeptClusters(self.cleaning.cluster, clusters, ranks)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,6 +45,11 @@ def without_known(documents: Path, keys: Path, index: Index, settings: Settings)
         _drop_lines(documents, dropped)
         _drop_keys(keys, dropped, settings)
     return int(is_known.sum())
+
+
+def known_ids(indexes: Iterable[Index], settings: Settings) -> Hashes:
+    """The digests of the ids of indexes, as jobs mark them."""
+    return _read_digests([path for index in indexes for path in index.paths(KEYS)], settings).ids
 
 
 def _read_digests(paths: list[Path], settings: Settings) -> _Digests:

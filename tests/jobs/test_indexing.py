@@ -152,6 +152,14 @@ def test_old_links_take_part_in_clusters_and_what_joins_them_is_told(tmp_path: P
     assert read_json_lines(tmp_path / "none" / "clusters.jsonl") == []
 
 
+def test_what_is_joined_is_of_an_index_and_of_no_other_corpus(tmp_path: Path) -> None:
+    index = grown(tmp_path, [{"b": "abcdefgh"}])
+    other, new = (written(tmp_path / f"{doc_id}.jsonl", json_lines({doc_id: "abcdefgh"})) for doc_id in ("a", "c"))
+    clean_corpus(Run([new], tmp_path / "out", against=[str(index), other]), SURE, Cleaning(), QUIET)
+    (cluster,) = read_json_lines(tmp_path / "out" / "clusters.jsonl")
+    assert cluster["against"] == ["a", "b"] and "joins" not in cluster
+
+
 def test_a_keeper_may_have_nothing_in_common_with_what_it_stands_for(tmp_path: Path) -> None:
     loose, index = SURE.replace(threshold=0.25), tmp_path / "index"
     old = written(tmp_path / "old.jsonl", json_lines({"a": "abcdefgh", "b": "efghijkl"}))
