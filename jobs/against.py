@@ -6,7 +6,7 @@ import dataclasses
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 import numpy as np
 
@@ -92,10 +92,13 @@ def marked_links(index: Index) -> Iterator[bytes]:
 
 
 class OwnClusters:
-    """Those of clusters that have documents of the input, each with what it brings together of an index."""
+    """Those of clusters that have documents of the input, each with what it brings together of an index.
 
-    def __init__(self, clusters: Iterable[Cluster], ids_of_indexes: Hashes) -> None:
-        self._clusters, self._ids_of_indexes = clusters, frozenset(ids_of_indexes.tolist())
+    The digests of the ids of indexes are in their order; without them all that the input is held against is of indexes.
+    """
+
+    def __init__(self, clusters: Iterable[Cluster], ids_of_indexes: Optional[Hashes]) -> None:
+        self._clusters, self._ids_of_indexes = clusters, ids_of_indexes
 
     def __iter__(self) -> Iterator[Cluster]:
         # Those of the input come last.
@@ -104,7 +107,11 @@ class OwnClusters:
 
     def _is_in_index(self, doc_id: str) -> bool:
         """Whether it is of an index, and not of another corpus that the input is held against."""
-        return is_against(doc_id) and digest64(doc_id.encode()) in self._ids_of_indexes
+        if self._ids_of_indexes is None or not is_against(doc_id):
+            return is_against(doc_id)
+        digest = np.uint64(digest64(doc_id.encode()))
+        at = np.searchsorted(self._ids_of_indexes, digest)
+        return digest in self._ids_of_indexes[at : at + 1]
 
 
 def _joined(cluster: Cluster, is_in_index: Callable[[str], bool]) -> tuple[str, ...]:

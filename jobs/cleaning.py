@@ -111,7 +111,9 @@ class Keeping:
                                 "--cluster chain does not")
         clusters = clusters_of_links(links, self._run_round, self.jobs.tmp_dir)
         if self.work.indexes:
-            clusters = OwnClusters(clusters, known_ids(self.work.indexes, self.jobs.settings))
+            has_others = any(source.keys_path is None for source in self.jobs.against)
+            ids = known_ids(self.work.indexes, self.jobs.settings) if has_others else None
+            clusters = OwnClusters(clusters, ids)
         ranks = self._ranks(clusters) if self.cleaning.keep.needs_texts else {}
         return KeptClusters(self.cleaning.cluster, clusters, ranks)
 

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import jobs.cleaning
 import jobs.indexing
 import jobs.mr_gate
 from jobs.cleaning import Cleaning, clean_corpus
@@ -232,33 +231,6 @@ def test_a_failure_leaves_the_index_as_it_was(tmp_path: Path, monkeypatch: pytes
     assert open_index(index, SURE).manifest["documents"] == 1
     extend_index(index, Run([str(other_path(tmp_path))], Path("unused")), SURE, QUIET)
     assert clusters_of_index(index, tmp_path) == [["1", "2"]]
-
-
-def test_an_index_is_known_however_it_is_named(tmp_path: Path) -> None:
-    index = grown(tmp_path, [{"1": "abcdef"}])
-    corpus = written(tmp_path / "corpus.jsonl", json_lines({"2": "abcdeg"}))
-    for number, name in enumerate((f"{tmp_path}/ind*", index.as_uri(), f"{index}/**")):
-        find_pairs(Run([corpus], tmp_path / f"out{number}", "inline", against=[name]), SURE, QUIET)
-        assert read_run(tmp_path / f"out{number}")["against"]["files"] == [str(index / "documents-00000.jsonl")]
-        with pytest.raises(InputError, match="is an index, which is no input"):
-            find_pairs(Run([name], tmp_path / "none"), SURE, QUIET)
-    with pytest.raises(InputError, match="index in it is an index"):
-        find_pairs(Run([str(tmp_path)], tmp_path / "none"), SURE, QUIET)
-
-
-def test_documents_are_added_while_an_index_is_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    index = grown(tmp_path, [{"a": "abcdefgh", "b": "abcdefgi"}])
-    more = Run([written(other_path(tmp_path), json_lines({"d": "0123456"}))], Path("unused"))
-    corpus = written(tmp_path / "corpus.jsonl", json_lines({"c": "abcdefgj"}))
-    make_gate = jobs.cleaning.make_gate
-
-    def meanwhile(work: Any) -> Path:
-        extend_index(index, more, SURE, QUIET)
-        return make_gate(work)
-
-    monkeypatch.setattr(jobs.cleaning, "make_gate", meanwhile)
-    clean_corpus(Run([corpus], tmp_path / "out", against=[str(index)]), SURE, Cleaning(), QUIET)
-    assert [cluster["against"] for cluster in read_json_lines(tmp_path / "out" / "clusters.jsonl")] == [["a", "b"]]
 
 
 def test_what_a_killed_addition_left_goes_with_the_next(tmp_path: Path) -> None:
