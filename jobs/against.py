@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 import numpy as np
 
 from jobs.clusters import Cluster
 from jobs.edges import decode_link
 from jobs.errors import InputError, OutputError
-from jobs.index_files import LINKS, Index, is_index, open_index
+from jobs.index_files import Index, open_index
+from jobs.index_names import LINKS
 from jobs.input_files import FindRemote, find_inputs, refuse_shared, shown, split_endings
 from jobs.readers import Source, open_found
 from jobs.records import DocId, encode_pair, json_bytes
 from jobs.sides import AGAINST, is_against, unmarked
 from lsh_core.clustering import components
+from lsh_core.hashing import Hashes, digest64
 from lsh_core.settings import Settings
 
 
@@ -34,14 +36,14 @@ def open_corpora(
     inputs: Sequence[str], against: Sequence[str], settings: Settings, tmp_dir: Path, find_remote: FindRemote
 ) -> Corpora:
     """All files, found and open to be read."""
-    if named := next(filter(is_index, inputs), None):
-        raise InputError(f"{shown(named)} is an index, which is no input; --against takes it")
     found = find_inputs(inputs, settings, find_remote)
-    indexes = [open_index(Path(name), settings) for name in against if is_index(name)]
-    others = [name for name in against if not is_index(name)]
-    found_against = find_inputs(others, settings, find_remote) if others else []
+    if named := next((item.name for item in found if item.is_index), None):
+        raise InputError(f"{shown(named)} is an index, which is no input; --against takes it")
+    found_against = find_inputs(against, settings, find_remote) if against else []
     refuse_shared(found, found_against)
-    sources = open_found(found_against, settings, tmp_dir) + [source for index in indexes for source in index.sources()]
+    indexes = [open_index(Path(item.path), settings, tmp_dir) for item in found_against if item.is_index]
+    others = [item for item in found_against if not item.is_index]
+    sources = open_found(others, settings, tmp_dir) + [source for index in indexes for source in index.sources()]
     return Corpora(open_found(found, settings, tmp_dir), renamed(sources, tmp_dir), indexes)
 
 
@@ -90,24 +92,35 @@ def marked_links(index: Index) -> Iterator[bytes]:
 
 
 class OwnClusters:
-    """Those of clusters that have documents of the input, each with what it brings together of an index."""
+    """Those of clusters that have documents of the input, each with what it brings together of an index.
 
-    def __init__(self, clusters: Iterable[Cluster]) -> None:
-        self._clusters = clusters
+    The digests of the ids of indexes are in their order; without them all that the input is held against is of indexes.
+    """
+
+    def __init__(self, clusters: Iterable[Cluster], ids_of_indexes: Optional[Hashes]) -> None:
+        self._clusters, self._ids_of_indexes = clusters, ids_of_indexes
 
     def __iter__(self) -> Iterator[Cluster]:
         # Those of the input come last.
-        return (cluster._replace(joins=_joined(cluster)) for cluster in self._clusters
+        return (cluster._replace(joins=_joined(cluster, self._is_in_index)) for cluster in self._clusters
                 if not is_against(cluster.doc_ids[-1]))
 
+    def _is_in_index(self, doc_id: str) -> bool:
+        """Whether it is of an index, and not of another corpus that the input is held against."""
+        if self._ids_of_indexes is None or not is_against(doc_id):
+            return is_against(doc_id)
+        digest = np.uint64(digest64(doc_id.encode()))
+        at = np.searchsorted(self._ids_of_indexes, digest)
+        return digest in self._ids_of_indexes[at : at + 1]
 
-def _joined(cluster: Cluster) -> tuple[str, ...]:
+
+def _joined(cluster: Cluster, is_in_index: Callable[[str], bool]) -> tuple[str, ...]:
     """The first documents of the clusters of an index that are one now; none where links are not at hand."""
-    old = [doc_id for doc_id in cluster.doc_ids if is_against(doc_id)]
+    old = [doc_id for doc_id in cluster.doc_ids if is_in_index(doc_id)] if cluster.links else []
     number_of = {doc_id: number for number, doc_id in enumerate(old)}
     ends = np.array([(number_of[a], number_of[b]) for a, b, _ in cluster.links if a in number_of and b in number_of],
                     np.int64).reshape(-1, 2)
-    firsts = np.unique(components(len(old), ends[:, 0], ends[:, 1])).tolist() if cluster.links else []
+    firsts = np.unique(components(len(old), ends[:, 0], ends[:, 1])).tolist()
     return tuple(old[first] for first in firsts) if len(firsts) > 1 else ()
 
 

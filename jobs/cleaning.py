@@ -17,6 +17,7 @@ from jobs.job_runner import Run
 from jobs.keep_policy import KeepPolicy, Rank
 from jobs.keepers import KeptCluster, KeptClusters, members_of, read_ranks
 from jobs.kept import KEPT_NAMES, CorpusWriter, Outcome, sortable_decisions, write_clusters
+from jobs.known_documents import known_ids
 from jobs.lean_mrjob import HERE
 from jobs.members import Members, write_members
 from jobs.mr_clusters import MRClusters
@@ -107,8 +108,6 @@ class Keeping:
                       "--keep", str(cleaning.keep), "--duplicate-ids", work.run.duplicate_ids]
         if not (self.report.counter("rejected") or self.report.counter("copies")):
             self._args.append("--one-line-each")
-        if work.indexes:
-            self._args.append("--old-links")
 
     def keepers(self, links: Path) -> KeptClusters:
         """The clusters of all links or pairs, each with its keeper."""
@@ -117,7 +116,9 @@ class Keeping:
                                 "--cluster chain does not")
         clusters = clusters_of_links(links, self._run_round, self.jobs.tmp_dir)
         if self.work.indexes:
-            clusters = OwnClusters(clusters)
+            has_others = any(source.keys_path is None for source in self.jobs.against)
+            ids = known_ids(self.work.indexes, self.jobs.settings) if has_others else None
+            clusters = OwnClusters(clusters, ids)
         ranks = self._ranks(clusters) if self.cleaning.keep.needs_texts else {}
         return KeptClusters(self.cleaning.cluster, clusters, ranks)
 
@@ -138,7 +139,7 @@ class Keeping:
     def write_corpus(self, clusters: Iterable[KeptCluster]) -> Outcome:
         """Write what is kept and what is removed."""
         num_clusters = self._write(members_of(clusters))
-        decisions = self.work.stages.make("keep", self.report, self._decide)
+        decisions = self.work.stages.make("keep", self.report, lambda path: self._decide(path, num_clusters))
         holes = ["--holes"] if self.jobs.runner in HERE else []
         rest = self.work.stages.make(
             "rest", self.report, lambda path: self._run(self.jobs.run_over_input, MRRest, "rest", path, *holes))
@@ -149,10 +150,13 @@ class Keeping:
                 sorted_lines(decisions, self.jobs.tmp_dir) as in_order:
             return CorpusWriter(kept, removed, places, num_clusters, settings.threshold).write_all(others, in_order)
 
-    def _decide(self, path: Path) -> None:
+    def _decide(self, path: Path, num_clusters: int) -> None:
         """Write decisions behind keys that sort as the lines of the input."""
         unplaced = self.jobs.tmp_dir / "decisions"
-        self._run(self.jobs.run, MRKeep, "keep", unplaced)
+        # Of what the input is held against only keepers matter.
+        run = self.jobs.run if num_clusters else self.jobs.run_over_input
+        old_links = ["--old-links"] if self.work.indexes and self.work.run.links else []
+        self._run(run, MRKeep, "keep", unplaced, *old_links)
         places = Places(self.jobs.sources, self.jobs.uris)
         with open(unplaced, "rb") as lines, open(path, "wb") as file:
             file.writelines(sortable_decisions(lines, places))

@@ -110,8 +110,8 @@ def index(add: Optional[Path], quiet: bool, **values: Any) -> None:
     """Make an index of a corpus, or add new documents to one.
 
     An index is a folder that later runs of pairs and dedup take as --against, under the same settings, without
-    reading the corpus again: it has the documents, their band keys, and the links between them. A folder
-    that --add extends is as it was before, or has all new documents. INPUT is as for pairs.
+    sketching the corpus again: it has the documents, which each run reads, their band keys, and the links between
+    them. A folder that --add extends is as it was before, or has all new documents. INPUT is as for pairs.
     """
     run, settings, display = read_run(values), read_settings(values), display_for(quiet)
     if add is None:

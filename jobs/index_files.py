@@ -9,19 +9,24 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
+import tempfile
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
+from unicodedata import unidata_version
 
 from jobs.errors import InputError
 from jobs.gate_file import fingerprint
+from jobs.index_names import DOCUMENTS, KEYS, LINKS, MANIFEST
 from jobs.readers import Source
 from lsh_core.settings import Settings
 
 VERSION = 1
-MANIFEST = "manifest.json"
-DOCUMENTS, KEYS, LINKS = "documents", "keys", "links"
+VERSIONS = ("lookalike_index", "scheme", "unicode")
+"""What the manifest tells of how keys were made, besides the settings: Unicode's tables normalize texts."""
+
 CHUNK_BYTES = 1 << 20
 
 
@@ -30,10 +35,16 @@ class Index(NamedTuple):
 
     folder: Path
     manifest: dict[str, Any]
+    links_folder: Path
+
+    def path_of(self, file: dict[str, Any]) -> Path:
+        """Where a file that the manifest names is."""
+        folder = self.links_folder if file["kind"] == LINKS else self.folder
+        return folder / str(file["name"])
 
     def paths(self, kind: str) -> list[Path]:
         """The files of documents, keys or links, in their order."""
-        return [self.folder / file["name"] for file in self.manifest["files"] if file["kind"] == kind]
+        return [self.path_of(file) for file in self.manifest["files"] if file["kind"] == kind]
 
     @property
     def num_pieces(self) -> int:
@@ -45,27 +56,19 @@ class Index(NamedTuple):
                 for documents, keys in zip(self.paths(DOCUMENTS), self.paths(KEYS))]
 
 
-def is_index(name: str) -> bool:
-    """Whether a name is that of a folder of ours, complete or not."""
-    folder = Path(name)
-    return (folder / MANIFEST).is_file() and (
-        (folder / piece_name(KEYS, 0)).exists() or (folder / MANIFEST).read_bytes().startswith(b'{"lookalike_index"'))
+def open_index(folder: Path, settings: Settings, tmp_dir: Optional[Path] = None) -> Index:
+    """The index of a folder, refused if it is of other settings, of another version, or not as it was written.
 
-
-def piece_name(kind: str, number: int, ending: str = "") -> str:
-    return f"{kind}-{number:05}{ending}"
-
-
-def open_index(folder: Path, settings: Settings) -> Index:
-    """The index of a folder, refused if it is of other settings, of another version, or not as it was written."""
+    Links that are copied to a temporary folder stay when others add documents meanwhile; all other files do anyway.
+    """
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        files, found = manifest["files"], {name: manifest[name] for name in ("lookalike_index", "scheme", "settings")}
+        files, found = manifest["files"], {name: manifest[name] for name in (*VERSIONS, "settings")}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{folder} is not an index: its {MANIFEST} is not as it was written ({error}); make it again "
                          "with lookalike index") from None
     wanted = _fingerprint(settings)
-    for name in ("lookalike_index", "scheme"):
+    for name in VERSIONS:
         if found[name] != wanted[name]:
             raise InputError(f"{folder} is an index of {name} {found[name]}, and this program has {wanted[name]}: "
                              "make it again with lookalike index")
@@ -73,13 +76,21 @@ def open_index(folder: Path, settings: Settings) -> Index:
     if differing:
         raise InputError(f"{folder} was made with other settings: {', '.join(differing)}; "
                          f"--settings {folder / MANIFEST} takes those of the index")
+    index = Index(folder, manifest, folder)
+    if tmp_dir:
+        index = _with_copied_links(index, Path(tempfile.mkdtemp(prefix="links-", dir=tmp_dir)))
     for file in files:
-        _check_file(folder, file)
-    return Index(folder, manifest)
+        _check_file(folder, file, index.path_of(file))
+    return index
 
 
-def _check_file(folder: Path, file: dict[str, Any]) -> None:
-    path = folder / file["name"]
+def _with_copied_links(index: Index, links_folder: Path) -> Index:
+    for path in filter(Path.is_file, index.paths(LINKS)):
+        shutil.copyfile(path, links_folder / path.name)
+    return index._replace(links_folder=links_folder)
+
+
+def _check_file(folder: Path, file: dict[str, Any], path: Path) -> None:
     if not path.is_file():
         raise InputError(f"{folder} is not whole: {file['name']} is missing; make it again with lookalike index")
     if path.stat().st_size != file["bytes"]:
@@ -101,7 +112,8 @@ def checksum(path: Path) -> str:
 
 def _fingerprint(settings: Settings) -> dict[str, Any]:
     told = fingerprint(settings)
-    return {"lookalike_index": VERSION, "scheme": told["scheme"], "settings": json.loads(json.dumps(told["settings"]))}
+    return {"lookalike_index": VERSION, "scheme": told["scheme"], "unicode": unidata_version,
+            "settings": json.loads(json.dumps(told["settings"]))}
 
 
 def described(path: Path, kind: str) -> dict[str, Any]:

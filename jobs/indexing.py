@@ -1,4 +1,4 @@
-"""An index of a corpus: made once, extended by new documents, and held against others without a look at the corpus."""
+"""An index of a corpus: made once, extended by new documents, and held against others without sketching it again."""
 
 from __future__ import annotations
 
@@ -13,17 +13,8 @@ from typing import Any, NamedTuple, Optional
 from jobs.cleaning import Cleaning, Keeping
 from jobs.edges import decode_link
 from jobs.errors import InputError
-from jobs.index_files import (
-    DOCUMENTS,
-    KEYS,
-    LINKS,
-    Index,
-    described,
-    is_index,
-    open_index,
-    piece_name,
-    write_manifest,
-)
+from jobs.index_files import Index, described, open_index, write_manifest
+from jobs.index_names import DOCUMENTS, KEYS, LINKS, is_index, piece_name
 from jobs.input_files import shown
 from jobs.job_runner import Run
 from jobs.kept import KEPT_NAMES
@@ -63,6 +54,9 @@ def extend_index(folder: Path, run: Run, settings: Settings, display: Silence) -
     if not is_index(str(folder)):
         raise InputError(f"{folder} is not an index; lookalike index INPUT --out {folder} makes one")
     with locked(folder):
+        for left in folder.glob(".adding-*"):
+            # Of a run that was killed: no other is at work here.
+            shutil.rmtree(left, ignore_errors=True)
         index = open_index(folder, settings)
         added = Path(tempfile.mkdtemp(prefix=".adding-", dir=folder))
         try:

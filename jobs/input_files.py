@@ -11,6 +11,7 @@ from typing import NamedTuple, NoReturn, Optional
 from urllib.parse import unquote
 
 from jobs.errors import InputError, RemoteError
+from jobs.index_names import is_index
 from jobs.tables import TABLES
 from lsh_core.settings import Settings
 
@@ -42,12 +43,13 @@ def refuse_address(uri: str) -> NoReturn:
 
 
 class Found(NamedTuple):
-    """What a name stands for: a file, standard input, a file at an address, or the text files below a folder."""
+    """What a name stands for: a file, standard input, a file at an address, the text files below a folder, an index."""
 
     name: str
     path: str
     texts: tuple[str, ...] = ()
     remote_bytes: Optional[int] = None
+    is_index: bool = False
 
     def files(self) -> Iterator[tuple[str, str]]:
         """(name, path) of each file in it."""
@@ -127,16 +129,19 @@ def _find_matches(pattern: str) -> list[Found]:
     matches = sorted(glob.glob(pattern, recursive=True))
     if "**" in pattern:
         # The files below a folder that matched have matched themselves.
-        matches = [match for match in matches if os.path.isfile(match)]
+        matches = [match for match in matches
+                   if is_index(match) or (os.path.isfile(match) and not is_index(os.path.dirname(match)))]
     if not matches:
         raise InputError(f"cannot read {shown(pattern)!r}: nothing matches")
     return [item for match in matches for item in _find_local(match)]
 
 
 def _find_local(path: str) -> list[Found]:
-    """A file as itself; a folder as its text files together, then its other files one by one."""
+    """A file or an index as itself; a folder as its text files together, then its other files one by one."""
     if not os.path.isdir(path):
         return [Found(path, path)]
+    if is_index(path):
+        return [Found(path, path, is_index=True)]
     texts: list[str] = []
     others: list[str] = []
     for relative in sorted(_files_below(path)):
@@ -157,6 +162,8 @@ def _files_below(folder: str) -> Iterator[str]:
 
     for parent, folders, files in os.walk(folder, onerror=refuse):
         folders[:] = [name for name in folders if not name.startswith(".")]
+        if is_index(parent):
+            raise InputError(f"cannot read {shown(folder)}: {shown(parent)} in it is an index; name files one by one")
         for name in files:
             path = os.path.join(parent, name)
             if not name.startswith(".") and os.path.isfile(path):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from jobs.errors import InputError
-from jobs.index_files import KEYS, Index
+from jobs.index_files import Index
+from jobs.index_names import KEYS
 from jobs.key_tables import KeyTable
 from lsh_core.document import read_documents
 from lsh_core.hashing import Hashes, digest64
@@ -43,6 +45,11 @@ def without_known(documents: Path, keys: Path, index: Index, settings: Settings)
         _drop_lines(documents, dropped)
         _drop_keys(keys, dropped, settings)
     return int(is_known.sum())
+
+
+def known_ids(indexes: Iterable[Index], settings: Settings) -> Hashes:
+    """The digests of the ids of indexes, as jobs mark them."""
+    return _read_digests([path for index in indexes for path in index.paths(KEYS)], settings).ids
 
 
 def _read_digests(paths: list[Path], settings: Settings) -> _Digests:

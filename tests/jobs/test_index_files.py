@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from unicodedata import unidata_version
 
 import pytest
 
+import jobs.cleaning
+from jobs.cleaning import Cleaning, clean_corpus
 from jobs.errors import InputError
-from jobs.index_files import MANIFEST
+from jobs.index_names import MANIFEST
+from jobs.indexing import extend_index
 from jobs.job_runner import Run
 from jobs.pipeline import find_pairs
-from tests.helpers import json_lines
+from tests.helpers import json_lines, read_json_lines, read_run
 from tests.jobs.test_against import SURE
 from tests.jobs.test_indexing import grown
 from tests.passes import QUIET, written
@@ -41,3 +45,32 @@ def test_what_is_not_whole_or_of_other_settings_is_refused(tmp_path: Path) -> No
     assert "is not an index: its manifest.json is not as it was written" in message()
     manifest.write_bytes(whole.replace(b'"lookalike_index": 1', b'"lookalike_index": 2'))
     assert "is an index of lookalike_index 2, and this program has 1" in message()
+    manifest.write_bytes(whole.replace(unidata_version.encode(), b"1.1"))
+    assert f"{index} is an index of unicode 1.1, and this program has {unidata_version}" in message()
+
+
+def test_an_index_is_known_however_it_is_named(tmp_path: Path) -> None:
+    index = grown(tmp_path, [{"1": "abcdef"}])
+    corpus = written(tmp_path / "corpus.jsonl", json_lines({"2": "abcdeg"}))
+    for number, name in enumerate((f"{tmp_path}/ind*", index.as_uri(), f"{index}/**")):
+        find_pairs(Run([corpus], tmp_path / f"out{number}", "inline", against=[name]), SURE, QUIET)
+        assert read_run(tmp_path / f"out{number}")["against"]["files"] == [str(index / "documents-00000.jsonl")]
+        with pytest.raises(InputError, match="is an index, which is no input"):
+            find_pairs(Run([name], tmp_path / "none"), SURE, QUIET)
+    with pytest.raises(InputError, match="index in it is an index"):
+        find_pairs(Run([str(tmp_path)], tmp_path / "none"), SURE, QUIET)
+
+
+def test_documents_are_added_while_an_index_is_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = grown(tmp_path, [{"a": "abcdefgh", "b": "abcdefgi"}])
+    more = Run([written(tmp_path / "more.jsonl", json_lines({"d": "0123456"}))], Path("unused"))
+    corpus = written(tmp_path / "corpus.jsonl", json_lines({"c": "abcdefgj"}))
+    make_gate = jobs.cleaning.make_gate
+
+    def meanwhile(work: Any) -> Path:
+        extend_index(index, more, SURE, QUIET)
+        return make_gate(work)
+
+    monkeypatch.setattr(jobs.cleaning, "make_gate", meanwhile)
+    clean_corpus(Run([corpus], tmp_path / "out", against=[str(index)]), SURE, Cleaning(), QUIET)
+    assert [cluster["against"] for cluster in read_json_lines(tmp_path / "out" / "clusters.jsonl")] == [["a", "b"]]

@@ -15,8 +15,10 @@ import jobs.indexing
 import jobs.mr_gate
 from jobs.cleaning import Cleaning, clean_corpus
 from jobs.clusters import clusters_of_links
+from jobs.company import CompanyJob
 from jobs.errors import InputError
-from jobs.index_files import MANIFEST, open_index
+from jobs.index_files import open_index
+from jobs.index_names import MANIFEST
 from jobs.indexing import extend_index, make_index
 from jobs.job_runner import Run
 from jobs.pipeline import find_pairs
@@ -149,6 +151,14 @@ def test_old_links_take_part_in_clusters_and_what_joins_them_is_told(tmp_path: P
     assert read_json_lines(tmp_path / "none" / "clusters.jsonl") == []
 
 
+def test_what_is_joined_is_of_an_index_and_of_no_other_corpus(tmp_path: Path) -> None:
+    index = grown(tmp_path, [{"b": "abcdefgh"}])
+    other, new = (written(tmp_path / f"{doc_id}.jsonl", json_lines({doc_id: "abcdefgh"})) for doc_id in ("a", "c"))
+    clean_corpus(Run([new], tmp_path / "out", against=[str(index), other]), SURE, Cleaning(), QUIET)
+    (cluster,) = read_json_lines(tmp_path / "out" / "clusters.jsonl")
+    assert cluster["against"] == ["a", "b"] and "joins" not in cluster
+
+
 def test_a_keeper_may_have_nothing_in_common_with_what_it_stands_for(tmp_path: Path) -> None:
     loose, index = SURE.replace(threshold=0.25), tmp_path / "index"
     old = written(tmp_path / "old.jsonl", json_lines({"a": "abcdefgh", "b": "efghijkl"}))
@@ -157,6 +167,27 @@ def test_a_keeper_may_have_nothing_in_common_with_what_it_stands_for(tmp_path: P
     clean_corpus(Run([new], tmp_path / "out", against=[str(index)]), loose, Cleaning(), QUIET)
     (removed,) = read_json_lines(tmp_path / "out" / "removed.jsonl")
     assert (removed["id"], removed["keeper"], removed["keeper_in"], removed["similarity"]) == ("c", "a", "against", 0.0)
+
+
+def test_an_index_is_parsed_only_where_its_links_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = grown(tmp_path, [{"a": "abcdefgh", "far": "0123456"}])
+    new = written(tmp_path / "new.jsonl", json_lines({"c": "abcdefgi"}))
+    num_parsed = 0
+    read_numbers = CompanyJob._read_numbers
+
+    def watched(job: CompanyJob, digests: Any) -> list[int]:
+        nonlocal num_parsed
+        numbers = read_numbers(job, digests)
+        num_parsed += len(numbers) if job.is_against else 0
+        return numbers
+
+    monkeypatch.setattr(CompanyJob, "_read_numbers", watched)
+    for kind, expected in (("chain", 2), ("keeper", 1)):
+        num_parsed = 0
+        clean_corpus(Run([new], tmp_path / kind, "inline", against=[str(index)]), SURE, Cleaning(kind), QUIET)
+        assert num_parsed == expected
+    report = extend_index(index, Run([new], Path("unused"), "inline"), SURE, QUIET)
+    assert [step.reads_against for step in report.steps if step.name == "keep"] == [False]
 
 
 @pytest.mark.parametrize("choices", [{"format": "tsv"}, {"format": "tsv", "id_field": None}])
@@ -200,6 +231,13 @@ def test_a_failure_leaves_the_index_as_it_was(tmp_path: Path, monkeypatch: pytes
     assert open_index(index, SURE).manifest["documents"] == 1
     extend_index(index, Run([str(other_path(tmp_path))], Path("unused")), SURE, QUIET)
     assert clusters_of_index(index, tmp_path) == [["1", "2"]]
+
+
+def test_what_a_killed_addition_left_goes_with_the_next(tmp_path: Path) -> None:
+    index = grown(tmp_path, [{"1": "abcdef"}])
+    (index / ".adding-killed" / ".stages").mkdir(parents=True)
+    extend_index(index, Run([written(other_path(tmp_path), json_lines({"2": "abcdeg"}))], Path("x")), SURE, QUIET)
+    assert not list(index.glob(".*"))
 
 
 def other_path(folder: Path) -> Path:
