@@ -8,6 +8,7 @@ import gzip
 import io
 from collections import Counter
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Callable, Optional, Union
 
@@ -68,6 +69,9 @@ def parquet_without_text() -> bytes:
     parquet.write_table(pyarrow.table({"id": ["x"], "body": ["y"]}), sink)
     return sink.getvalue()
 
+
+# Without boto3 EMR's runner reaches nothing at all.
+EMR_CANNOT_READ_HDFS = "-r emr cannot reach hdfs:///x" if find_spec("boto3") else "-r emr needs boto3"
 
 CASES = [
     bad_line("not JSON", b'{"id": "x", ', "not JSON", "Expecting property name"),
@@ -155,7 +159,7 @@ CASES = [
     refused("output is a pattern", "is not the address of a folder", "--out", "hdfs:///x/*", "-r", "hadoop"),
     refused("truth with an address", "--truth compares pairs in a local folder", "--out", "hdfs:///x", "-r", "hadoop",
             "--truth", "in.jsonl"),
-    refused("address that the engine cannot read", "-r emr cannot reach hdfs:///x", "--out", "hdfs:///x", "-r", "emr",
+    refused("address that the engine cannot read", EMR_CANNOT_READ_HDFS, "--out", "hdfs:///x", "-r", "emr",
             "--conf", "emr.conf", files={"emr.conf": b"runners: {emr: {cloud_tmp_dir: 's3://bucket/tmp/'}}"}),
     refused("no hadoop here", "cannot run /no/hadoop", "--out", "hdfs:///x", "-r", "hadoop", "--conf", "hadoop.conf",
             files={"hadoop.conf": b"runners: {hadoop: {hadoop_bin: /no/hadoop}}"}),

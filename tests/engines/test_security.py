@@ -53,7 +53,7 @@ def test_no_secret_is_sent_or_written(is_in_conf: bool, emulated_emr: EmulatedEm
     with Watch(tmp, SECRETS.values()) as watch:
         done = emulated_emr.run(*arguments, TMPDIR=str(tmp), **({} if is_in_conf else KEYS))
     assert done.exit_code == 0 and "Created new cluster" in done.stderr, done.stderr
-    assert {"settings.json", "gate", "b.sh", "setup-wrapper.sh", "mrjob.zip"} <= watch.names and not watch.telling
+    assert {"settings.json", "gate-lines", "b.sh", "setup-wrapper.sh", "mrjob.zip"} <= watch.names and not watch.telling
     assert not tells((done.stdout + done.stderr).encode(), SECRETS.values())
     for folder in (tmp_path / "out", emulated_emr.folder):
         assert files_that_tell(folder, SECRETS.values()) == []

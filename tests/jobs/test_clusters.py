@@ -37,7 +37,7 @@ def found(links: Path, run_round: RunRound, tmp_dir: Path, memory_links: int) ->
     """The ids of clusters, found to be the same when they are gone through again, and to have their links or none."""
     found_clusters = clusters_of_links(links, run_round, tmp_dir, memory_links)
     all_links = [link for cluster in found_clusters for link in cluster.links]
-    for doc_ids, own_links in found_clusters:
+    for doc_ids, own_links, *_ in found_clusters:
         assert all({a, b} <= set(doc_ids) for a, b, _ in own_links)
     assert all_links == [] or sorted(all_links) == sorted(map(decode_link, links.read_bytes().splitlines()))
     assert list(found_clusters) == list(found_clusters)

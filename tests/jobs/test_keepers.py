@@ -53,7 +53,7 @@ def test_keepers_are_those_of_plain_python(
     assert list(found) == sorted(expected, key=lambda cluster: cluster.doc_ids[0])
     assert list(found) == list(found)
     if kind == "keeper":
-        assert all(set(doc_ids) - {keeper} == set(known) for keeper, doc_ids, known in found)
+        assert all(set(doc_ids) - {keeper} == set(known) for keeper, doc_ids, known, _ in found)
 
 
 def test_without_ranks_the_smallest_id_is_kept() -> None:
@@ -89,7 +89,7 @@ def test_large_clusters_have_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     all_clusters = [kept_cluster("ab", "a"), kept_cluster("cde", "c"), kept_cluster("fghi", "f"),
                     kept_cluster("jklmn", "j")]
     members = members_of(all_clusters)
-    for (keeper, doc_ids, _), num_parts in zip(all_clusters, (1, 2, 2, 3)):
+    for (keeper, doc_ids, *_), num_parts in zip(all_clusters, (1, 2, 2, 3)):
         assert members.num_parts[members.find(doc_ids)].tolist() == [num_parts] * len(doc_ids), keeper
 
 
