@@ -14,7 +14,6 @@ from typing import Any, Optional, Union
 
 from jobs import pipeline
 from jobs.cleaning import Cleaning, clean_corpus
-from jobs.cleaning import exact_only as only_equal_texts
 from jobs.job_runner import Run
 from jobs.keep_policy import KeepPolicy
 from jobs.kept import KEPT_NAMES
@@ -81,7 +80,7 @@ def dedup(inputs: Inputs, *, against: Optional[Inputs] = None, out: Optional[Pat
     """
     with _Call(inputs, against, out, settings) as call:
         run = Run(call.inputs, call.out, runner, strict=strict, duplicate_ids=duplicate_ids, against=call.against)
-        clean_corpus(run, only_equal_texts(call.settings) if exact_only else call.settings,
+        clean_corpus(run, call.settings.only_equal_texts() if exact_only else call.settings,
                      Cleaning(cluster, KeepPolicy.parse(keep)), Silence())
         kept = (call.out / KEPT_NAMES[call.settings.format]).read_text(encoding="utf-8").split("\n")[:-1]
         return CleanCorpus(

@@ -14,7 +14,7 @@ from jobs.clusters import MEMORY_LINKS, Cluster, clusters_of_links, has_more_lin
 from jobs.errors import JobFailed
 from jobs.input_checks import check_same_input
 from jobs.job_runner import Run
-from jobs.keep_policy import KeepPolicy, Rank
+from jobs.keep_policy import CLUSTERS, KeepPolicy, Rank
 from jobs.keepers import KeptCluster, KeptClusters, members_of, read_ranks
 from jobs.kept import KEPT_NAMES, CorpusWriter, Outcome, sortable_decisions, write_clusters
 from jobs.known_documents import known_ids
@@ -35,14 +35,8 @@ from lsh_core.settings import Settings
 MAX_PAIRS = MEMORY_LINKS
 """Of more pairs than these --cluster keeper is refused: all of them are in memory then."""
 
-CLUSTERS = ("chain", "keeper")
 BY_ID = KeepPolicy("id")
 RunJob = Callable[..., StepReport]
-
-
-def exact_only(settings: Settings) -> Settings:
-    """The same settings, but that only equal texts are found."""
-    return settings.replace(minhash="whole-text", threshold=1.0, bands=None, rows=None)
 
 
 @dataclass(frozen=True)

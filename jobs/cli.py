@@ -13,7 +13,6 @@ from typing import Any, Optional
 
 import click
 
-from jobs.cleaning import CLUSTERS, Cleaning, clean_corpus
 from jobs.cli_options import (
     FILE,
     against_option,
@@ -23,9 +22,8 @@ from jobs.cli_options import (
     run_options,
     setting_options,
 )
-from jobs.indexing import extend_index, make_index
 from jobs.input_files import shown
-from jobs.keep_policy import KeepPolicy
+from jobs.keep_policy import CLUSTERS, KeepPolicy
 from jobs.pipeline import find_pairs
 from jobs.silence import display_for
 from jobs.truth import compare, read_truth
@@ -96,6 +94,9 @@ def dedup(cluster: str, keep: str, exact_only: bool, resume: bool, quiet: bool, 
     with the keeper, the similarity and the reason of each other line; clusters.jsonl; links.jsonl, or pairs.jsonl
     with --cluster keeper; rejected.jsonl; run.json. INPUT is as for pairs.
     """
+    # No other command needs it, and they start sooner without.
+    from jobs.cleaning import Cleaning, clean_corpus
+
     run = read_run(values, resume=resume)
     settings = read_exact_settings(values) if exact_only else read_settings(values)
     display = display_for(quiet)
@@ -113,6 +114,9 @@ def index(add: Optional[Path], quiet: bool, **values: Any) -> None:
     sketching the corpus again: it has the documents, which each run reads, their band keys, and the links between
     them. A folder that --add extends is as it was before, or has all new documents. INPUT is as for pairs.
     """
+    # No other command needs it, and they start sooner without.
+    from jobs.indexing import extend_index, make_index
+
     run, settings, display = read_run(values), read_settings(values), display_for(quiet)
     if add is None:
         display.summary(make_index(run, settings, display), run.out)

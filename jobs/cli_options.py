@@ -12,7 +12,6 @@ from typing import Any, Callable, Union
 import click
 
 from jobs.base import option_type, settings_from
-from jobs.cleaning import exact_only
 from jobs.errors import InputError
 from jobs.input_files import is_uri, shown
 from jobs.job_runner import RUNNERS, Run
@@ -104,7 +103,7 @@ def read_exact_settings(values: dict[str, Any]) -> Settings:
     given = [name for name in ("threshold", "recall", "bands", "rows", "minhash") if values[name] is not None]
     if given:
         raise SettingsError(f"--exact-only finds equal texts, whatever --{given[0]} says: leave out one of them")
-    return exact_only(read_settings(values))
+    return read_settings(values).only_equal_texts()
 
 
 def read_stop_words(name: str) -> tuple[str, ...]:

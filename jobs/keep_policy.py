@@ -12,6 +12,9 @@ from lsh_core.errors import SettingsError
 Rank = Union[int, float, None]
 """The smallest stays; None, where there is no number, comes after all others."""
 
+CLUSTERS = ("chain", "keeper")
+"""What a cluster is: all that pairs connect, or a keeper and what is similar to it."""
+
 BY_FIELD = ("max", "min")
 POLICIES = "id, longest, shortest, max:FIELD or min:FIELD"
 

@@ -14,7 +14,7 @@ import re
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from jobs.errors import InputError, MissingExtra, OutputError
-from jobs.input_files import STANDARD_INPUT, FindRemote, Found, find_inputs, refuse_address, shown, split_endings
+from jobs.input_files import STANDARD_INPUT, Found, shown, split_endings
 from jobs.tables import TABLES
 from lsh_core.document import BOM
 from lsh_core.settings import Settings
@@ -75,18 +75,10 @@ class Source:
         return f"{name}, row {line_number}" if self.is_table else f"{name}:{line_number}"
 
 
-def open_inputs(
-    inputs: Sequence[str], settings: Settings, tmp_dir: Path, stdin: BinaryIO | None = None,
-    find_remote: FindRemote = refuse_address,
-) -> list[Source]:
-    """Every input as a file of lines; nothing is written before all names have been checked."""
-    return open_found(find_inputs(inputs, settings, find_remote), settings, tmp_dir, stdin)
-
-
 def open_found(
     found: Iterable[Found], settings: Settings, tmp_dir: Path, stdin: BinaryIO | None = None
 ) -> list[Source]:
-    """What names stand for as files of lines."""
+    """Every input as a file of lines, once all names have been checked."""
     return [_open(item, settings, tmp_dir, stdin) for item in found]
 
 

@@ -99,6 +99,10 @@ class Settings:
             changes.update(bands=None, rows=None)
         return dataclasses.replace(self, **changes)
 
+    def only_equal_texts(self) -> Settings:
+        """The same settings, but that nothing but equal texts is found."""
+        return self.replace(minhash="whole-text", threshold=1.0, bands=None, rows=None)
+
     def to_json(self) -> dict[str, Any]:
         """The settings as plain JSON values, for ``run.json``."""
         return dataclasses.asdict(self) | {"stop_words": list(self.stop_words)}

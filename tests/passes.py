@@ -7,12 +7,14 @@ import io
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, Optional
 
 from jobs.gate_file import write_gate
+from jobs.input_files import FindRemote, find_inputs, refuse_address
 from jobs.job_runner import Run
 from jobs.mr_gate import MRGate
 from jobs.pipeline import find_pairs
+from jobs.readers import Source, open_found
 from jobs.run_report import RunReport
 from jobs.silence import Silence
 from lsh_core.settings import Settings
@@ -25,6 +27,14 @@ def written(path: Path, lines: Iterable[bytes]) -> str:
     """The path of a new file of lines."""
     path.write_bytes(b"".join(line + b"\n" for line in lines))
     return str(path)
+
+
+def open_inputs(
+    inputs: Iterable[str], settings: Settings, tmp_dir: Path, stdin: Optional[BinaryIO] = None,
+    find_remote: FindRemote = refuse_address,
+) -> list[Source]:
+    """Every input as a file of lines, as a run has them."""
+    return open_found(find_inputs(inputs, settings, find_remote), settings, tmp_dir, stdin)
 
 
 def file_of(lines: Iterable[bytes]) -> io.BytesIO:

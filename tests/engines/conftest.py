@@ -8,7 +8,10 @@ from itertools import chain
 import pytest
 
 from tests.engines.all_engines import ENGINES
+from tests.engines.emr import EmulatedEmr
 from tests.engines.engine import Engine
+from tests.engines.hadoop import HadoopCluster
+from tests.engines.spark import LocalClusterSpark, StandaloneSpark
 
 NOT_ASKED_FOR = "needs real engines: make test-engines installs and runs them"
 
@@ -31,6 +34,26 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("faults")
         for row in [("lost while a job ran", "retries"), *rows]:
             terminalreporter.write_line(f"{row[0]:{width}}  {row[1]}")
+
+
+@pytest.fixture(scope="module")
+def hadoop_cluster() -> Iterator[HadoopCluster]:
+    yield from ENGINES["hadoop"].started()
+
+
+@pytest.fixture(scope="module")
+def local_cluster() -> Iterator[LocalClusterSpark]:
+    yield from ENGINES["spark"].started()
+
+
+@pytest.fixture(scope="module")
+def standalone() -> Iterator[StandaloneSpark]:
+    yield from ENGINES["spark-standalone"].started()
+
+
+@pytest.fixture(scope="module")
+def emulated_emr() -> Iterator[EmulatedEmr]:
+    yield from ENGINES["emr"].started()
 
 
 @pytest.fixture(scope="session", params=ENGINES)

@@ -6,14 +6,12 @@ import os
 import signal
 import threading
 from codecs import BOM_UTF8
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Callable, NamedTuple, Union
 
 import pytest
 
-from tests.engines.all_engines import ENGINES
 from tests.engines.engine import Engine
 from tests.engines.hadoop import HadoopCluster
 from tests.engines.nasty import nasty_file
@@ -50,16 +48,6 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     done = lookalike("pairs", path, "-r", "inline", "--out", out, "-q")
     assert done.exit_code == 0, done.stderr
     return Corpus(path, read_answer(out))
-
-
-@pytest.fixture(scope="module")
-def hadoop_cluster() -> Iterator[HadoopCluster]:
-    yield from ENGINES["hadoop"].started()
-
-
-@pytest.fixture(scope="module")
-def standalone() -> Iterator[StandaloneSpark]:
-    yield from ENGINES["spark-standalone"].started()
 
 
 def read_answer(out: Path) -> Answer:

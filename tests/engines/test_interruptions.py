@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.engines.all_engines import ENGINES
 from tests.engines.engine import Engine
 from tests.engines.hadoop import HadoopCluster
 from tests.engines.nasty import nasty_file
@@ -21,16 +19,6 @@ pytestmark = pytest.mark.engines
 
 RUN_SECONDS = 600
 END_SECONDS = 120
-
-
-@pytest.fixture(scope="module")
-def hadoop_cluster() -> Iterator[HadoopCluster]:
-    yield from ENGINES["hadoop"].started()
-
-
-@pytest.fixture(scope="module")
-def standalone() -> Iterator[StandaloneSpark]:
-    yield from ENGINES["spark-standalone"].started()
 
 
 @pytest.fixture

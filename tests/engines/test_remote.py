@@ -12,7 +12,6 @@ import pytest
 
 from jobs.errors import OutputError, RemoteError
 from jobs.s3_files import S3Files
-from tests.engines.all_engines import ENGINES
 from tests.engines.emr import EmulatedEmr
 from tests.engines.engine import END_SECONDS, free_port
 from tests.engines.hadoop import HadoopCluster
@@ -38,16 +37,6 @@ with files.complete_folder(sys.argv[2], Path(sys.argv[3])):
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     return Corpus(tmp_path_factory.mktemp("corpus"))
-
-
-@pytest.fixture(scope="module")
-def hadoop_cluster() -> Iterator[HadoopCluster]:
-    yield from ENGINES["hadoop"].started()
-
-
-@pytest.fixture(scope="module")
-def emulated_emr() -> Iterator[EmulatedEmr]:
-    yield from ENGINES["emr"].started()
 
 
 @pytest.fixture(scope="module")

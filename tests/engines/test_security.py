@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.engines.all_engines import ENGINES
 from tests.engines.emr import EmulatedEmr
 from tests.engines.engine import Engine
 from tests.engines.spark import LocalClusterSpark
@@ -26,16 +24,6 @@ def tmp(tmp_path: Path) -> Path:
     """A folder for all temporary files."""
     (tmp_path / "tmp").mkdir()
     return tmp_path / "tmp"
-
-
-@pytest.fixture(scope="module")
-def emulated_emr() -> Iterator[EmulatedEmr]:
-    yield from ENGINES["emr"].started()
-
-
-@pytest.fixture(scope="module")
-def local_cluster() -> Iterator[LocalClusterSpark]:
-    yield from ENGINES["spark"].started()
 
 
 @pytest.fixture(scope="module")

@@ -15,13 +15,12 @@ from jobs.edges import decode_link
 from jobs.errors import InputError
 from jobs.job_runner import JobRunner, Run
 from jobs.mr_clusters import MRClusters
-from jobs.readers import open_inputs
 from jobs.run_report import StepReport
 from lsh_core.settings import Settings
 from tests.helpers import tree
 from tests.links import NASTY_IDS, Rounds, chain, links_of
 from tests.oracles import Pair, clusters
-from tests.passes import QUIET, written
+from tests.passes import QUIET, open_inputs, written
 
 IDS = ("10", "9", "b", "c", "d", *NASTY_IDS)
 graphs = st.lists(st.tuples(st.sampled_from(IDS), st.sampled_from(IDS)).filter(lambda pair: pair[0] != pair[1]),

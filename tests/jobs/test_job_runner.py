@@ -20,11 +20,10 @@ from jobs.job_runner import INLINE_BYTES, RUNNERS, JobRunner, Run, default_conf
 from jobs.mr_pairs import HotBucket, MRPairs
 from jobs.mr_rejects import MRRejects
 from jobs.pipeline import find_pairs
-from jobs.readers import open_inputs
 from jobs.records import COUNTS_PREFIX, decode_counts, encode_counts
 from lsh_core.settings import Settings
 from tests.helpers import DATA, json_lines, made_up_documents, run_job
-from tests.passes import QUIET, written
+from tests.passes import QUIET, open_inputs, written
 
 HERE = ("inline", "local")
 DEFAULTS = Settings()

@@ -20,10 +20,11 @@ from hypothesis import strategies as st
 
 from jobs.errors import InputError, MissingExtra, OutputError
 from jobs.input_files import RemoteFile
-from jobs.readers import Source, escape_bytes, open_inputs
+from jobs.readers import Source, escape_bytes
 from lsh_core.document import parse_line
 from lsh_core.errors import BadUtf8
 from lsh_core.settings import Settings
+from tests.passes import open_inputs
 
 
 @pytest.fixture
