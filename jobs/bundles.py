@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, combinations, product
 
 import numpy as np
 
@@ -13,9 +12,8 @@ from jobs.records import KEY_DIGITS, BundlePart, BundleRecord, DocId, decode_key
 from jobs.sides import AGAINST_JSON
 from lsh_core.check import MAX_SMALL_DOCS, Bundles, KeyEntries
 from lsh_core.hashing import digest64
+from lsh_core.ragged import Ints
 from lsh_core.sides import Sides
-
-IdPairs = Iterator[tuple[DocId, DocId]]
 
 
 @dataclass
@@ -29,6 +27,11 @@ class Row:
     is_left: bool = True
     has_marks: bool = False
     """Whether ids are marked as those of one of two corpora."""
+
+    @property
+    def ordered_ids(self) -> Iterable[bytes]:
+        """The ids, those of the corpus that the other is held against before all others, whose marks are larger."""
+        return sorted(self.ids) if self.has_marks else self.ids
 
     @cached_property
     def doc_ids(self) -> list[DocId]:
@@ -46,16 +49,6 @@ class Row:
     @property
     def own_ids(self) -> list[DocId]:
         return self.doc_ids[self.num_against :]
-
-    def pairs_inside(self, only_across: bool) -> IdPairs:
-        """The wanted pairs of documents that have this text."""
-        across = product(self.against_ids, self.own_ids)
-        return across if only_across else chain(across, combinations(self.own_ids, 2))
-
-    def pairs_with(self, other: Row, only_across: bool) -> IdPairs:
-        """The wanted pairs of a document that has this text and one that has another."""
-        across = chain(product(self.own_ids, other.against_ids), product(self.against_ids, other.own_ids))
-        return across if only_across else chain(product(self.own_ids, other.own_ids), across)
 
 
 class Bundle:
@@ -83,8 +76,9 @@ class Bundle:
         """The texts of the first group; all of them but in a part of a hot bundle where two groups meet."""
         return sum(row.is_left for row in self.rows.values())
 
+    @cached_property
     def ordered_rows(self) -> list[Row]:
-        """The rows, those of the first group before those of the second."""
+        """The rows, once all are known: those of the first group before those of the second."""
         return sorted(self.rows.values(), key=lambda row: not row.is_left)
 
     @property
@@ -101,16 +95,14 @@ class Bundle:
     def num_docs(self) -> int:
         return sum(len(row.ids) for row in self.rows.values())
 
-    def equal_texts(self) -> list[Row]:
-        """The texts of several documents, where these meet here first."""
-        if self.part.i != self.part.j:
-            return []
-        return [row for row in self.rows.values() if len(row.ids) > 1 and not row.earlier_keys]
+    def meets_itself(self, row: Row) -> bool:
+        """Whether several documents have the text of a row, and they meet here first."""
+        return len(row.ids) > 1 and not row.earlier_keys and self.part.i == self.part.j
 
 
 def gather(bundles: Sequence[Bundle], only_across: bool = False) -> tuple[list[Row], Bundles]:
     """All rows of some bundles, and what the core needs to check them."""
-    rows = [row for bundle in bundles for row in bundle.ordered_rows()]
+    rows = [row for bundle in bundles for row in bundle.ordered_rows]
     return rows, Bundles(
         [row.text for row in rows],
         np.array([len(bundle.rows) for bundle in bundles]),
@@ -118,6 +110,12 @@ def gather(bundles: Sequence[Bundle], only_across: bool = False) -> tuple[list[R
         _entries([row.own_keys for row in rows]),
         _entries([row.earlier_keys for row in rows]),
         sides_of(rows, only_across) if any(bundle.has_marks for bundle in bundles) else None)
+
+
+def equal_texts(bundles: Sequence[Bundle]) -> Ints:
+    """The numbers, among all rows of some bundles, of texts whose documents meet each other here."""
+    meets_itself = [bundle.meets_itself(row) for bundle in bundles for row in bundle.ordered_rows]
+    return np.flatnonzero(np.array(meets_itself, bool))
 
 
 def _entries(keys: list[bytes]) -> KeyEntries:
@@ -128,5 +126,7 @@ def _entries(keys: list[bytes]) -> KeyEntries:
 def sides_of(rows: Sequence[Row], only_across: bool) -> Sides:
     """How many documents of each corpus have the text of each row."""
     num_ids = np.array([len(row.ids) for row in rows], np.int64)
-    num_against = np.array([row.num_against for row in rows], np.int64)
+    num_against = np.zeros_like(num_ids)
+    if rows and rows[0].has_marks:
+        num_against[:] = [row.num_against for row in rows]
     return Sides(num_ids - num_against, num_against, only_across)

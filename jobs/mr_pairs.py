@@ -12,11 +12,12 @@ from itertools import islice
 from typing import Callable, Optional
 
 from jobs.base import BatchMapJob, Record
-from jobs.bundles import Bundle, Row, gather, sides_of
+from jobs.bundles import Bundle, equal_texts, gather, sides_of
 from jobs.gate_file import UniqueIds, read_gate
 from jobs.lean_mrjob import MRStep
 from jobs.links import Forest
-from jobs.records import KEY_DIGITS, STATS_KEY, BundlePart, BundleRecord, encode_pair, json_bytes, key_bytes
+from jobs.pair_lines import PairLines
+from jobs.records import KEY_DIGITS, STATS_KEY, BundlePart, BundleRecord, json_bytes, key_bytes
 from lsh_core.banding import keys_of_texts
 from lsh_core.check import Candidates, check_large, check_small
 from lsh_core.errors import LookalikeError
@@ -133,8 +134,8 @@ class MRPairs(BatchMapJob):
         only_across: bool = self.options.only_across
         rows, to_check = gather(bundles, only_across)
         sides = sides_of(rows, only_across)
-        equal_texts = [row for bundle in bundles for row in bundle.equal_texts()]
-        self.count({"candidates": int(sides_of(equal_texts, only_across).pairs_inside().sum())})
+        equals = equal_texts(bundles)
+        self.count({"candidates": int(sides.pairs_inside()[equals].sum())})
         blocks = check_large(to_check, self.settings) if bundles[0].is_large else [check_small(to_check, self.settings)]
         confirmed = (self._confirmed(candidates, sides) for candidates in blocks)
         if self.options.links:
@@ -143,22 +144,16 @@ class MRPairs(BatchMapJob):
                 forest.add(pairs)
             yield from _cut(forest.lines())
         else:
-            yield from _cut(encode_pair(a, b, 1.0) for row in equal_texts for a, b in row.pairs_inside(only_across))
-            yield from _cut(line for pairs in confirmed for line in self._pair_lines(rows, pairs))
+            pair_lines = PairLines(rows, sides)
+            yield from _cut(pair_lines.inside(equals))
+            yield from _cut(line for pairs in confirmed for line in pair_lines.between(pairs))
+            if pair_lines.num_same_id:
+                self.count({"same_id": pair_lines.num_same_id})
 
     def _confirmed(self, candidates: Candidates, sides: Sides) -> Candidates:
         """Those of the candidates that are at or above the threshold."""
         self.count({"candidates": int(sides.pairs_between(candidates.rows_a, candidates.rows_b).sum())})
         return candidates.where(candidates.similarities >= self.settings.threshold)
-
-    def _pair_lines(self, rows: list[Row], pairs: Candidates) -> Iterator[bytes]:
-        """All wanted pairs of documents of pairs of texts."""
-        for i, j, similarity in zip(*(column.tolist() for column in pairs)):
-            for a, b in rows[i].pairs_with(rows[j], self.options.only_across):
-                if a == b:
-                    self.count({"same_id": 1})
-                else:
-                    yield encode_pair(a, b, similarity)
 
 
 def _cut(lines: Iterator[bytes]) -> Iterator[Record]:

@@ -132,6 +132,12 @@ def unpack_table(records: Iterable[bytes], num_columns: int) -> Hashes:
     return table
 
 
+def decode_id(id_json: bytes) -> str:
+    """The id of its JSON, which is a string."""
+    text: str = json.loads(id_json) if b"\\" in id_json else id_json[1:-1].decode()
+    return text
+
+
 class DocId(NamedTuple):
     """An id as text, by which ids are ordered, and as JSON, as it is written."""
 
@@ -140,7 +146,10 @@ class DocId(NamedTuple):
 
     @classmethod
     def decode(cls, id_json: bytes) -> DocId:
-        return cls(json.loads(id_json), id_json)
+        return cls(decode_id(id_json), id_json)
+
+
+PAIR_LINE = b'{"a": %b, "b": %b, "similarity": %b}'
 
 
 def encode_pair(a: DocId, b: DocId, similarity: float) -> bytes:
@@ -151,7 +160,7 @@ def encode_pair(a: DocId, b: DocId, similarity: float) -> bytes:
     """
     if b < a:
         a, b = b, a
-    return b'{"a": %b, "b": %b, "similarity": %b}' % (a.json, b.json, repr(similarity).encode())
+    return PAIR_LINE % (a.json, b.json, repr(similarity).encode())
 
 
 def encode_counts(counts: Mapping[str, int]) -> bytes:

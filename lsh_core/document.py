@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple, Optional
+from typing import Any, Callable, NamedTuple, Optional
 
 from lsh_core.errors import (
     BadId,
@@ -31,6 +31,8 @@ BOM = b"\xef\xbb\xbf"
 JSON_WHITE_SPACE = " \t\n\r"
 # One decoder for all lines spares json.loads' questions on each.
 _DECODER = json.JSONDecoder()
+# What raw_decode calls, one call of Python's less for each line.
+_scan_json: Callable[[str, int], tuple[Any, int]] = vars(_DECODER)["scan_once"]
 _JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 MAX_DEPTH = 200
 
@@ -83,15 +85,15 @@ def read_documents(lines: Sequence[bytes], settings: Settings) -> DocumentBatch:
     """
     documents, line_numbers = [], []
     rejected: list[tuple[int, RejectedLine]] = []
+    is_quick = settings.format == "jsonl" and max(map(len, lines), default=0) <= settings.max_document_bytes
     for number, line in enumerate(lines):
         try:
-            documents.append(parse_line(line, settings))
+            documents.append((_plain_json(line, settings) if is_quick else None) or parse_line(line, settings)[:2])
             line_numbers.append(number)
         except RejectedLine as error:
             rejected.append((number, error))
-    texts = normalize_texts([document.text for document in documents], settings)
-    doc_ids = [text_digest(text) if document.doc_id is None else document.doc_id
-               for document, text in zip(documents, texts)]
+    texts = normalize_texts([text for _, text in documents], settings)
+    doc_ids = [text_digest(text) if doc_id is None else doc_id for (doc_id, _), text in zip(documents, texts)]
     is_empty = [not text or text.isspace() for text in texts]
     if any(is_empty):
         rejected += [(number, EmptyText("nothing is left after normalization"))
@@ -99,6 +101,23 @@ def read_documents(lines: Sequence[bytes], settings: Settings) -> DocumentBatch:
         doc_ids = [doc_id for doc_id, empty in zip(doc_ids, is_empty) if not empty]
         texts = [text for text, empty in zip(texts, is_empty) if not empty]
     return DocumentBatch(doc_ids, texts, sorted(rejected, key=lambda item: item[0]))
+
+
+def _plain_json(line: bytes, settings: Settings) -> Optional[tuple[Optional[str], str]]:
+    """The id and the text of a line that is as most are, in half of the time; of any other line nothing."""
+    try:
+        decoded = line.decode()
+        fields, end = (None, 0) if _is_deep(decoded) else _scan_json(decoded, 0)
+    except (ValueError, StopIteration):
+        return None
+    if end != len(decoded) or type(fields) is not dict:
+        return None
+    doc_id = None if settings.id_field is None else fields.pop(settings.id_field, None)
+    text = fields.pop(settings.text_field, None)
+    # An id might be missing or a number, and what is beyond ASCII hold lone surrogates.
+    if settings.id_field is not None and not (type(doc_id) is str and doc_id and doc_id.isascii()):
+        return None
+    return (doc_id, text) if type(text) is str and text.isascii() else None
 
 
 def _parse_json(line: str, settings: Settings) -> Document:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.bundles import Bundle, gather
+from jobs.bundles import Bundle, equal_texts, gather
 from jobs.records import BundlePart, BundleRecord, DocId, json_bytes, key_bytes
 from lsh_core.check import MAX_SMALL_DOCS
 from lsh_core.hashing import digest64
@@ -38,7 +38,7 @@ def test_empty() -> None:
     assert rows == [] and to_check.texts == []
     assert [len(column) for column in (to_check.counts, to_check.num_left)] == [0, 0]
     assert [len(column) for column in (*to_check.own_keys, *to_check.earlier_keys)] == [0] * 4
-    assert bundle_of().num_docs == 0 and bundle_of().equal_texts() == [] and not bundle_of().is_large
+    assert bundle_of().num_docs == 0 and equal_texts([bundle_of()]).tolist() == [] and not bundle_of().is_large
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcé"), st.sampled_from(["x", "y", "z"])), max_size=12),
@@ -51,14 +51,16 @@ def test_rows_are_texts_with_all_their_ids(documents: list[tuple[str, str]], cho
     found = {row.text.decode(): row.doc_ids for row in bundle.rows.values()}
     assert found == {text: [DocId(doc_id, json_bytes(doc_id)) for doc_id in ids] for text, ids in ids_of.items()}
     assert bundle.num_docs == len(distinct)
-    assert {row.text.decode() for row in bundle.equal_texts()} == {text for text, ids in ids_of.items() if len(ids) > 1}
+    equals = {bundle.ordered_rows[number].text.decode() for number in equal_texts([bundle])}
+    assert equals == {text for text, ids in ids_of.items() if len(ids) > 1}
 
 
 def test_equal_texts_meet_in_their_first_bundle_only() -> None:
     first = bundle_of(record("a", "x"), record("b", "x"), record("c", "y"))
-    assert [row.text for row in first.equal_texts()] == [b"x"]
+    assert first.ordered_rows[0].text == b"x" and equal_texts([first]).tolist() == [0]
     later = bundle_of(record("a", "x", earlier=keys_of(7)), record("b", "x", earlier=keys_of(7)))
-    assert later.num_docs == 2 and later.equal_texts() == []
+    assert later.num_docs == 2 and equal_texts([later]).tolist() == []
+    assert equal_texts([later, first]).tolist() == [1]
 
 
 def test_equal_texts_meet_inside_their_group_only() -> None:
@@ -66,7 +68,7 @@ def test_equal_texts_meet_inside_their_group_only() -> None:
     group = digest64(b"x") % 3
     for other in range(3):
         part = BundlePart(NAME, min(group, other), max(group, other), 3)
-        assert len(bundle_of(*records, part=part).equal_texts()) == (group == other)
+        assert len(equal_texts([bundle_of(*records, part=part)])) == (group == other)
 
 
 @pytest.mark.parametrize(("num_texts", "is_large"), [(MAX_SMALL_DOCS, False), (MAX_SMALL_DOCS + 1, True)])
