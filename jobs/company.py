@@ -18,7 +18,7 @@ from jobs.members import NOBODY, read_members
 from lsh_core.document import BOM
 from lsh_core.errors import SettingsError
 from lsh_core.hashing import Hashes, digests64
-from lsh_core.ragged import Ints
+from lsh_core.ragged import Ints, equal_ranges
 from lsh_core.selection import GateTable
 
 
@@ -99,7 +99,7 @@ class CompanyJob(BatchMapJob):
         """Which documents have company; of the corpus that the other is held against only keepers matter."""
         if self.is_against:
             return np.append(self.members.is_keeper, False)[rows]
-        has_company: npt.NDArray[np.bool_] = (rows != NOBODY) | _is_in(self._copied_ids, id_digests)
+        has_company: npt.NDArray[np.bool_] = (rows != NOBODY) | (equal_ranges(self._copied_ids, id_digests)[1] > 0)
         return has_company
 
     def _read_numbers(self, digests: Hashes) -> list[int]:
@@ -108,7 +108,3 @@ class CompanyJob(BatchMapJob):
         if is_in_gate and isinstance(self._gate, GateTable):
             return self._gate.select(digests).of_rows()[0]
         return list(range(len(digests)))
-
-
-def _is_in(ascending: Hashes, digests: Hashes) -> npt.NDArray[np.bool_]:
-    return np.searchsorted(ascending, digests, "right") > np.searchsorted(ascending, digests)

@@ -27,7 +27,7 @@ PART_SHINGLES = 1 << 22
 
 STRIP_CELLS = 1 << 17
 
-FEW_PARTNERS, LONG_TEXT = 2, 1000
+FEW_PARTNERS, LONG_TEXT = 8, 1000
 """Texts that are long and have few partners each are compared pair by pair."""
 
 

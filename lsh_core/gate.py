@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from lsh_core.clustering import components
 from lsh_core.hashing import Hashes
-from lsh_core.ragged import Ints, offsets_of, ranges, run_starts
+from lsh_core.ragged import Ints, equal_ranges, offsets_of, order_of, ranges, run_starts
 from lsh_core.sides import Sides
 
 MIN_SHARE_OF_PAIRS = 0.1
@@ -116,9 +116,9 @@ def _rank_in_corpus(text_digests: Hashes, is_against: Bools) -> Ints:
 
 def with_lines(gate: Gate, text_digests: Hashes, line_digests: Hashes) -> Gate:
     """The same gate with the lines (n,) of all documents as members, in the place of their texts (n,)."""
-    starts = np.searchsorted(gate.members, text_digests)
-    counts = np.searchsorted(gate.members, text_digests, "right") - starts
-    lines, keys = _distinct_entries(np.repeat(line_digests, counts), gate.member_keys[ranges(starts, counts)])
+    order = order_of(text_digests)
+    starts, counts = equal_ranges(gate.members, text_digests[order])
+    lines, keys = _distinct_entries(np.repeat(line_digests[order], counts), gate.member_keys[ranges(starts, counts)])
     return gate._replace(members=lines, member_keys=keys)
 
 
@@ -130,7 +130,8 @@ def _distinct_entries(first: Hashes, second: Hashes) -> tuple[Hashes, Hashes]:
 
 def _ordered_entries(first: Hashes, second: Hashes) -> tuple[Hashes, Hashes, Bools]:
     """Entries of two numbers in their order, and which of them are not as the one before."""
-    order = np.lexsort((second, first))
+    order = order_of(second)
+    order = order[order_of(first[order])]
     first, second = first[order], second[order]
     is_new = np.ones(len(first), bool)
     is_new[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
@@ -147,13 +148,9 @@ def possible_pairs(
         return 0
     starts = run_starts(bundles)
     is_against = np.zeros(len(text_digests), bool) if is_against is None else is_against
-    num_docs = [np.add.reduceat(_num_equal(np.sort(text_digests[is_side]), texts), starts)
+    num_docs = [np.add.reduceat(equal_ranges(np.sort(text_digests[is_side]), texts)[1], starts)
                 for is_side in (~is_against, is_against)]
     return int(Sides(num_docs[0], num_docs[1], only_across).pairs_inside().sum())
-
-
-def _num_equal(ascending: Hashes, values: Hashes) -> Ints:
-    return np.searchsorted(ascending, values, "right") - np.searchsorted(ascending, values)
 
 
 def take_census(ids: Hashes, texts: Hashes) -> Census:
@@ -175,7 +172,7 @@ def rank_among_equals(values: Hashes) -> Ints:
     >>> rank_among_equals(np.array([5, 7, 5, 5], np.uint64))
     array([0, 0, 1, 2])
     """
-    order = np.argsort(values, kind="stable")
+    order = order_of(values)
     starts = run_starts(values[order])
     rank = np.empty(len(values), np.int64)
     rank[order] = np.arange(len(values)) - np.repeat(starts, np.diff(starts, append=len(values)))
@@ -187,7 +184,7 @@ def _shared_buckets(band_keys: Hashes) -> _Buckets:
     none = np.empty(0, np.int64)
     bands = [_Buckets(none, np.empty(0, np.uint64), none, none)]
     for band in range(band_keys.shape[1]):
-        order = np.argsort(band_keys[:, band])
+        order = order_of(band_keys[:, band])
         keys = band_keys[order, band]
         starts = run_starts(keys)
         counts = np.diff(starts, append=len(keys))

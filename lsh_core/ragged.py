@@ -47,9 +47,35 @@ def distinct(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return ascending[run_starts(ascending)]
 
 
+def order_of(hashes: npt.NDArray[np.uint64]) -> Ints:
+    """What ``np.argsort(hashes, kind="stable")`` gives, in a tenth of the time.
+
+    Positions take the low bits of the hashes, so that one plain sort does; where these decide, it is done the slow way.
+
+    >>> order_of(np.array([7 << 60, 3 << 60, 7 << 60], np.uint64))
+    array([1, 0, 2])
+    """
+    num_bits = np.uint64(max(len(hashes) - 1, 1).bit_length())
+    entries = hashes >> num_bits << num_bits | np.arange(len(hashes), dtype=np.uint64)
+    entries.sort()
+    order = (entries & ((np.uint64(1) << num_bits) - np.uint64(1))).astype(np.int64)
+    ordered = hashes[order]
+    return np.argsort(hashes, kind="stable") if (ordered[1:] < ordered[:-1]).any() else order
+
+
 def without_rows(values: npt.NDArray[Any], rows: Sequence[int]) -> npt.NDArray[Any]:
     """The values but those of some rows."""
     return np.delete(values, np.array(rows, np.int64)) if len(rows) else values
+
+
+def equal_ranges(ascending: npt.NDArray[Any], values: npt.NDArray[Any]) -> tuple[Ints, Ints]:
+    """Where those of an ascending array that equal each value start, and how many they are; quickest if values ascend.
+
+    >>> equal_ranges(np.array([3, 7, 7]), np.array([3, 5, 7]))
+    (array([0, 1, 1]), array([1, 0, 2]))
+    """
+    starts = np.searchsorted(ascending, values)
+    return starts, np.searchsorted(ascending, values, "right") - starts
 
 
 def ranges(starts: Ints, counts: Ints) -> Ints:

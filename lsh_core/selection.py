@@ -10,7 +10,7 @@ import numpy.typing as npt
 from lsh_core.bloom import BloomFilter
 from lsh_core.gate import Gate
 from lsh_core.hashing import GOLDEN, Hashes
-from lsh_core.ragged import Ints, ranges
+from lsh_core.ragged import Ints, equal_ranges, ranges
 
 INDEX_BITS = 22
 
@@ -48,8 +48,7 @@ class GateTable:
     def select(self, digests: Hashes) -> Selection:
         """The kept keys of those of some lines or texts (n,) that are members, by row."""
         rows = np.flatnonzero(self._may_hold[_slots(digests)])
-        starts = np.searchsorted(self.gate.members, digests[rows])
-        counts = np.searchsorted(self.gate.members, digests[rows], "right") - starts
+        starts, counts = equal_ranges(self.gate.members, digests[rows])
         at = self._key_numbers[ranges(starts, counts)]
         return Selection(np.repeat(rows, counts), self.gate.keys[at], self.gate.bundles[at], self.gate.num_groups[at])
 

@@ -31,7 +31,7 @@ Units = npt.NDArray[Any]
 class ShingleBlock(NamedTuple):
     """Shingles of some documents: ``counts[i]`` hashes of document ``rows[i]``, one after another.
 
-    Repeats are not removed. A long document goes on in the next block, under the same row.
+    Repeats are not removed, and some are added. A long document goes on in the next block, under the same row.
     """
 
     rows: Ints
@@ -153,16 +153,18 @@ class _WordHashes(dict[bytes, int]):
 
 
 def _window_blocks(alphabet: _Alphabet, k: int) -> Iterator[ShingleBlock]:
-    """Hash the windows of each sequence, block by block; none runs from one document into the next."""
+    """Hash the windows of each sequence, block by block."""
     rows = np.array(alphabet.rows, np.int64)
     lengths = np.fromiter(map(len, alphabet.sequences), np.int64, len(rows))
     for first, end in blocks(lengths, BLOCK_UNITS):
         if lengths[first] > BLOCK_UNITS:
             yield from _cut_document(rows[first:end], alphabet.sequences[first], alphabet.join, k)
             continue
-        counts = lengths[first:end] - (k - 1)
+        counts = lengths[first:end].copy()
         hashes = window_hashes(alphabet.join(alphabet.sequences[first:end]), k)
-        yield ShingleBlock(rows[first:end], counts, hashes[_is_inside(counts, k, len(hashes))])
+        _repeat_last(hashes, np.cumsum(counts[:-1]), k)
+        counts[-1] -= k - 1
+        yield ShingleBlock(rows[first:end], counts, hashes)
 
 
 def _cut_document(row: Ints, sequence: Any, join: Callable[[list[Any]], Units], k: int) -> Iterator[ShingleBlock]:
@@ -173,8 +175,10 @@ def _cut_document(row: Ints, sequence: Any, join: Callable[[list[Any]], Units], 
         yield ShingleBlock(row, np.array([len(hashes)]), hashes)
 
 
-def _is_inside(counts: Ints, k: int, num_windows: int) -> npt.NDArray[np.bool_]:
-    """Which windows over joined sequences lie in one of them: counts[0] do, k - 1 do not, counts[1] do ..."""
-    runs = np.full(2 * len(counts), k - 1)
-    runs[0::2] = counts
-    return np.repeat(np.tile([True, False], len(counts)), runs)[:num_windows]
+def _repeat_last(hashes: Hashes, ends: Ints, k: int) -> None:
+    """Let windows that run over the end of a sequence into the next be the last one before it.
+
+    To leave them out would mean to copy all others.
+    """
+    beyond = (ends[:, np.newaxis] - np.arange(1, k)).reshape(-1)
+    hashes[beyond] = np.repeat(hashes[ends - k], k - 1)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsh_core.ragged import blocks, offsets_of, ranges, run_starts
+from lsh_core.ragged import blocks, equal_ranges, offsets_of, order_of, ranges, run_starts
 
 counts = st.lists(st.integers(0, 7), max_size=30)
 
@@ -39,6 +39,22 @@ def test_ranges_are_ranges_one_after_another(rows):
     assert ranges(as_ints(starts), as_ints(lengths)).tolist() == expected
 
 
+@given(st.lists(st.one_of(st.integers(0, 9), st.integers(0, 2**64 - 1), st.integers(0, 9).map(lambda i: i << 60)),
+                max_size=40))
+def test_hashes_are_ordered_stably_by_all_their_bits(hashes):
+    values = np.array(hashes, np.uint64)
+    assert order_of(values).tolist() == np.argsort(values, kind="stable").tolist()
+
+
+@given(st.lists(st.integers(0, 9)), st.lists(st.integers(0, 9)))
+def test_equal_ranges_hold_all_that_is_equal(values, wanted):
+    values.sort()
+    starts, lengths = equal_ranges(as_ints(values), as_ints(wanted))
+    assert lengths.tolist() == [values.count(value) for value in wanted]
+    found = zip(wanted, starts.tolist(), lengths.tolist())
+    assert all(values[start : start + length] == [value] * length for value, start, length in found)
+
+
 def greedy_blocks(sizes: list[int], limit: int) -> list[tuple[int, int]]:
     """Take rows while their sum stays within the limit, and at least one."""
     found = []
@@ -62,6 +78,8 @@ def test_blocks_take_as_many_rows_as_fit(sizes, limit):
     run_starts,
     lambda none: ranges(none, none),
     lambda none: np.array(list(blocks(none, 5))),
+    lambda none: order_of(none.astype(np.uint64)),
+    lambda none: equal_ranges(none, none)[1],
 ])
 def test_nothing_gives_nothing(call):
     assert len(call(as_ints([]))) == 0

@@ -11,30 +11,18 @@ from lsh_core import Settings, shingle_blocks, shingle_set
 from lsh_core.shingling import window_hashes
 from tests import oracles
 from tests.strategies import characters, corpora, near_duplicates, shingle_choices, texts, uint64s
+from tests.windows import hashes_of_rows, windows
 
 words = st.lists(st.text(st.sampled_from("abé猫"), min_size=1, max_size=2), max_size=50).map(" ".join)
 normalized_texts = st.one_of(texts, words, st.text(characters, min_size=30, max_size=100)).map(oracles.normalize)
 normalized_corpora = corpora.map(lambda corpus: [oracles.normalize(text) for text in corpus])
 
 
-def hashes_of_rows(batch: list[str], settings: Settings) -> list[list[int]]:
+def hashes_of_texts(batch: list[str], settings: Settings) -> list[list[int]]:
     """The shingles of each text of a batch, in the order of its windows."""
-    rows: list[list[int]] = [[] for _ in batch]
-    for block in shingle_blocks([text.encode() for text in batch], settings):
-        assert block.hashes.dtype == np.uint64
-        assert len(block.hashes) == block.counts.sum()
-        ends = np.cumsum(block.counts).tolist()
-        for row, start, end in zip(block.rows.tolist(), [0, *ends], ends):
-            rows[row] += block.hashes[start:end].tolist()
-    return rows
-
-
-def windows(text: str, shingle: str) -> list[str]:
-    """The shingles of a text as strings, repeats and all."""
-    kind, k = shingle.split(":")
-    units = list(text) if kind == "char" else text.split()
-    joint = "" if kind == "char" else " "
-    return [joint.join(units[i : i + int(k)]) for i in range(max(1, len(units) - int(k) + 1))] if text else []
+    blocks = list(shingle_blocks([text.encode() for text in batch], settings))
+    assert all(block.hashes.dtype == np.uint64 for block in blocks)
+    return hashes_of_rows(blocks, batch, settings.shingle)
 
 
 # Against windows of strings
@@ -61,7 +49,7 @@ def test_as_many_distinct_hashes_as_distinct_windows_of_any_text(text, kind, k):
 @example(["a b", "ab", "a b c", "b", "猫 a b"], "word:2")
 def test_equal_hashes_are_equal_windows_across_a_corpus(corpus, shingle):
     window_of, hash_of = {}, {}
-    for text, hashes in zip(corpus, hashes_of_rows(corpus, Settings(shingle=shingle))):
+    for text, hashes in zip(corpus, hashes_of_texts(corpus, Settings(shingle=shingle))):
         cut = windows(text, shingle)
         assert len(hashes) == len(cut)
         for window, number in zip(cut, hashes):
@@ -100,10 +88,10 @@ def test_alike_windows_spread_over_the_upper_half_too(shingle, digits):
 @given(normalized_corpora, shingle_choices, st.randoms())
 def test_a_text_has_the_same_shingles_in_any_batch(corpus, shingle, choose):
     settings = Settings(shingle=shingle)
-    alone = {text: hashes_of_rows([text], settings)[0] for text in corpus}
+    alone = {text: hashes_of_texts([text], settings)[0] for text in corpus}
     shuffled = corpus * 2
     choose.shuffle(shuffled)
-    assert hashes_of_rows(shuffled, settings) == [alone[text] for text in shuffled]
+    assert hashes_of_texts(shuffled, settings) == [alone[text] for text in shuffled]
 
 
 @pytest.mark.parametrize("batch", [[], [""], ["", ""]])
@@ -131,7 +119,7 @@ def test_short_texts_of_other_lengths_differ():
 
 @given(normalized_corpora, shingle_choices)
 def test_32_bits_are_the_upper_half(corpus, shingle):
-    wide, narrow = (hashes_of_rows(corpus, Settings(shingle=shingle, shingle_bits=bits)) for bits in (64, 32))
+    wide, narrow = (hashes_of_texts(corpus, Settings(shingle=shingle, shingle_bits=bits)) for bits in (64, 32))
     assert narrow == [[number >> 32 for number in row] for row in wide]
 
 
