@@ -3,6 +3,8 @@
 >>> from jobs import dedup, find_pairs
 """
 
+__version__ = "0.1.0"
+
 
 def __getattr__(name):  # type: ignore[no-untyped-def]
     # Tasks import this package too, and need none of what these do.

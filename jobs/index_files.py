@@ -12,11 +12,11 @@ import os
 import shutil
 import tempfile
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 from unicodedata import unidata_version
 
+from jobs import __version__
 from jobs.errors import InputError
 from jobs.gate_file import fingerprint
 from jobs.index_names import DOCUMENTS, KEYS, LINKS, MANIFEST
@@ -123,7 +123,7 @@ def described(path: Path, kind: str) -> dict[str, Any]:
 
 def write_manifest(folder: Path, settings: Settings, num_documents: int, files: list[dict[str, Any]]) -> None:
     """Write the manifest, at once, in the place of one that may be there."""
-    manifest = {**_fingerprint(settings), "version": version("lookalike"), "documents": num_documents, "files": files}
+    manifest = {**_fingerprint(settings), "version": __version__, "documents": num_documents, "files": files}
     unfinished = folder / f".{MANIFEST}.unfinished"
     with open(unfinished, "w", encoding="utf-8") as file:
         json.dump(manifest, file, ensure_ascii=False)

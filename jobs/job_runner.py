@@ -31,8 +31,8 @@ INLINE_BYTES = 4 * 2**20
 
 LARGE_BYTES = 2**30
 BLOCK_BYTES = 2**20
-COPIES_ON_DISK = 4
-"""Temporary bytes of a local run for each byte of input: its splits, and what is shuffled, three times."""
+COPIES_ON_DISK = 3
+"""Temporary bytes of a local run for each byte of input: what is shuffled, three times."""
 
 
 @dataclass(frozen=True)
@@ -175,9 +175,11 @@ def _without_counts(lines: bytes, counts: Counter[str]) -> Iterator[bytes]:
     if COUNTS_PREFIX not in lines:
         yield lines
         return
-    for line in lines.split(b"\n")[:-1]:
-        found = decode_counts(line)
-        if found is None:
-            yield line + b"\n"
-        else:
-            counts.update(found)
+    before, *others = (b"\n" + lines[:-1]).split(b"\n" + COUNTS_PREFIX)
+    if before:
+        yield before[1:] + b"\n"
+    for other in others:
+        numbers, newline, after = other.partition(b"\n")
+        counts.update(decode_counts(COUNTS_PREFIX + numbers) or {})
+        if newline:
+            yield after + b"\n"

@@ -24,9 +24,12 @@ import sys
 import types
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any, Callable
+from typing import Any, BinaryIO, Callable
+
+from jobs.splits import PIECE, open_piece
 
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3
 """Names of malloc.h."""
@@ -139,6 +142,13 @@ HERE = (None, "inline", "local")
 
 class MRJob(StockMRJob):  # type: ignore[misc]
     """mrjob's job with travel and lines as above, and the runners of ``runners.py``."""
+
+    @cached_property
+    def stdin(self) -> BinaryIO:
+        """The input of a task, or the piece of it that is the task's."""
+        stdin: BinaryIO = super().stdin
+        piece = jobconf_from_env(PIECE)
+        return open_piece(stdin, *map(int, piece.split())) if piece else stdin
 
     def _read_input(self) -> Iterator[bytes]:
         for line in super()._read_input():

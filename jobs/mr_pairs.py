@@ -26,7 +26,7 @@ from lsh_core.ragged import run_starts
 from lsh_core.selection import GateTable, Selection, no_gate
 from lsh_core.sides import Sides
 
-CHECK_BYTES = 1 << 19
+CHECK_BYTES = 1 << 17
 """Text of the bundles that are checked together."""
 
 LINES_OF_RECORD = 5000

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Optional
 
+from jobs import __version__
 from jobs.base import COUNTER_GROUP
 from lsh_core.settings import Settings
 
@@ -94,7 +94,7 @@ class RunReport:
     def to_json(self) -> dict[str, Any]:
         bands, rows = self.settings.banding
         return {
-            "version": version("lookalike"),
+            "version": __version__,
             "engine": self.engine,
             "command": self.command,
             "seconds": round(self.seconds, 3),

@@ -25,7 +25,7 @@ from typing import Any, BinaryIO, Callable, Optional
 
 from jobs.errors import InputError
 from jobs.lean_mrjob import StepFailedException, stand_ins
-from jobs.splits import CHUNK_BYTES, copied_ranges, line_ranges
+from jobs.splits import CHUNK_BYTES, PIECE, line_ranges
 from jobs.warm_tasks import WarmTasks
 
 with stand_ins():
@@ -56,26 +56,44 @@ class _Simulated:
     _stage = "map"
 
     def _split_mapper_input(self: Any, input_paths: Iterable[str], step_num: int) -> list[dict[str, Any]]:
-        paths, splits = list(input_paths), []
-        pieces, piece_bytes = self._yield_split_fileobjs("mapper", step_num), self._piece_bytes(paths)
+        paths = list(input_paths)
+        splits: list[dict[str, Any]] = []
+        piece_bytes = self._piece_bytes(paths)
         for path in paths:
             with open(path, "rb") as file:
                 if is_compressed(path):
-                    with next(pieces) as piece:
-                        piece.writelines(unpacked(file, path))
+                    with open(self._new_task_input("mapper", step_num, len(splits)), "wb") as content:
+                        content.writelines(unpacked(file, path))
                     splits.append({"file": path, "start": 0, "length": os.path.getsize(path)})
-                else:
+                    continue
+                for start, end in line_ranges(file, piece_bytes):
+                    os.symlink(os.path.abspath(path), self._new_task_input("mapper", step_num, len(splits)))
                     # As Hadoop has it, a piece holds the lines that begin behind its first byte, but for the first.
-                    splits += [{"file": path, "start": max(start - 1, 0), "length": end - start}
-                               for start, end in copied_ranges(file, line_ranges(file, piece_bytes), pieces)]
+                    splits.append({"file": path, "start": max(start - 1, 0), "length": end - start,
+                                   "piece": (start, end)})
         return splits
 
     def _split_reducer_input(self: Any, step_num: int) -> int:
         path = self._sorted_reducer_input_path(step_num)
-        pieces = self._yield_split_fileobjs("reducer", step_num)
         with open(path, "rb") as file:
-            ranges = line_ranges(file, self._piece_bytes([path]), by_key=True)
-            return sum(1 for _ in copied_ranges(file, ranges, pieces))
+            self._reducer_pieces = list(line_ranges(file, self._piece_bytes([path]), by_key=True))
+        for number in range(len(self._reducer_pieces)):
+            os.symlink(path, self._new_task_input("reducer", step_num, number))
+        return len(self._reducer_pieces)
+
+    def _new_task_input(self: Any, task_type: str, step_num: int, task_num: int) -> str:
+        path: str = self._task_input_path(task_type, step_num, task_num)
+        os.makedirs(os.path.dirname(path))
+        return path
+
+    def _simulate_jobconf_for_step(
+        self: Any, task_type: str, step_num: int, task_num: int, map_split: Optional[dict[str, Any]] = None
+    ) -> dict[str, Any]:
+        """With the piece of its input that a task reads, unless it reads all."""
+        jobconf: dict[str, Any] = super()._simulate_jobconf_for_step(  # type: ignore[misc]
+            task_type, step_num, task_num, map_split)
+        piece = self._reducer_pieces[task_num] if task_type == "reducer" else (map_split or {}).get("piece")
+        return {**jobconf, PIECE: " ".join(map(str, piece))} if piece else jobconf
 
     def _piece_bytes(self: Any, paths: Sequence[str]) -> int:
         """What a task gets: a share for each core, but not too much."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 CHUNK_BYTES = 1 << 20
+
+PIECE = "lookalike.input.piece"
+"""The setting by which a task is told where in its input its piece starts and ends."""
 
 
 def line_ranges(file: BinaryIO, piece_bytes: int, by_key: bool = False) -> Iterator[tuple[int, int]]:
@@ -45,3 +49,28 @@ def copied_ranges(source: BinaryIO, ranges: Iterable[tuple[int, int]], targets: 
             for at in range(start, end, CHUNK_BYTES):
                 target.write(source.read(min(CHUNK_BYTES, end - at)))
         yield start, end
+
+
+def open_piece(file: BinaryIO, start: int, end: int) -> BinaryIO:
+    """A piece of a file as a file of its own, which nobody has to copy.
+
+    >>> open_piece(io.BytesIO(b"one\\ntwo\\nthree"), 4, 8).read()
+    b'two\\n'
+    """
+    file.seek(start)
+    return io.BufferedReader(_Piece(file, end - start), CHUNK_BYTES)
+
+
+class _Piece(io.RawIOBase):
+    """What a file has from here on, but no more than so many bytes."""
+
+    def __init__(self, file: BinaryIO, num_bytes: int) -> None:
+        self._file, self._num_left = file, num_bytes
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        num_bytes: int = self._file.readinto(memoryview(buffer)[: self._num_left])  # type: ignore[attr-defined]
+        self._num_left -= num_bytes
+        return num_bytes

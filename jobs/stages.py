@@ -10,10 +10,10 @@ import shutil
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Callable, Optional
 
+from jobs import __version__
 from jobs.errors import InputChanged, InputError, OutputError
 from jobs.outputs import check_output_folder, settle
 from jobs.readers import Source
@@ -111,7 +111,7 @@ def partial_folder(out: Path) -> Path:
 def identity_of(sources: Sequence[Source], **asked_for: Any) -> Identity:
     """What a run is known by; inputs are known by name, size and time stamp, and are not read."""
     stamps = [_stamp(name, source) for source in sources for name in source.documents or (source.name,)]
-    return {"version": version("lookalike"), **asked_for, "input": stamps}
+    return {"version": __version__, **asked_for, "input": stamps}
 
 
 def _stamp(name: str, source: Source) -> list[Any]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import queue
-import runpy
 import signal
 import socket
 import sys
@@ -17,6 +16,7 @@ import threading
 import time
 import traceback
 from contextlib import suppress
+from importlib.util import module_from_spec, spec_from_file_location
 from typing import BinaryIO, ClassVar
 
 from jobs.lean_mrjob import IS_NUMPY_PREPARED
@@ -147,7 +147,7 @@ def _run_task(args: list[str], files: list[str], wd: str, env: dict[str, str]) -
     code = 0
     try:
         try:
-            runpy.run_path(args[0], run_name="__main__")
+            _run_script(args[0])
         finally:
             sys.stdout.flush()
     except SystemExit as error:
@@ -159,3 +159,12 @@ def _run_task(args: list[str], files: list[str], wd: str, env: dict[str, str]) -
         code = 1
     sys.stderr.flush()
     return code
+
+
+def _run_script(path: str) -> None:
+    """Run a script as Python does, but take its code from the cache if it was imported before."""
+    sys.dont_write_bytecode = True
+    spec = spec_from_file_location("__main__", path)
+    assert spec and spec.loader
+    main = sys.modules["__main__"] = module_from_spec(spec)
+    spec.loader.exec_module(main)

@@ -91,7 +91,7 @@ def check_large(bundle: Bundles, settings: Settings) -> Iterator[Candidates]:
     num_rows, num_left = len(bundle.texts), int(bundle.num_left[0])
     patterns = shingle_patterns(bundle.texts, np.zeros(num_rows, np.int64), settings)
     shared = overlap_matrix(patterns, num_left)
-    meets = _meeting_matrix(bundle, *shared.shape)
+    meets = _meeting_matrix(bundle, num_left)
     first_right = num_rows - shared.shape[1]
     step = max(1, STRIP_CELLS // max(shared.shape[1], 1))
     for first in range(0, num_left, step):
@@ -104,15 +104,14 @@ def check_large(bundle: Bundles, settings: Settings) -> Iterator[Candidates]:
         yield Candidates(rows_a, rows_b, overlap / (patterns.sizes[rows_a] + patterns.sizes[rows_b] - overlap))
 
 
-def _meeting_matrix(bundle: Bundles, num_left: int, num_right: int) -> npt.NDArray[np.bool_]:
+def _meeting_matrix(bundle: Bundles, num_left: int) -> npt.NDArray[np.bool_]:
     """Which left row meets which right row: they share an own key, and no earlier one."""
-    meets = np.zeros((num_left, num_right), bool)
-    first_right = len(bundle.texts) - num_right
-    for entries, value in ((bundle.own_keys, True), (bundle.earlier_keys, False)):
-        patterns = find_patterns(entries.keys, entries.rows, np.zeros(len(bundle.texts), np.int64))
-        for rows in np.split(patterns.rows, offsets_of(patterns.counts)[1:-1]):
-            meets[np.ix_(rows[rows < num_left], rows[rows >= first_right] - first_right)] = value
-    return meets if first_right else np.triu(meets, 1)
+    num_rows = len(bundle.texts)
+    one_group = np.zeros(num_rows, np.int64)
+    shares_own, shares_earlier = (overlap_matrix(find_patterns(*entries, one_group), num_left) > 0
+                                  for entries in (bundle.own_keys, bundle.earlier_keys))
+    meets = shares_own & ~shares_earlier
+    return meets if num_left < num_rows else np.triu(meets, 1)
 
 
 def shingle_patterns(texts: Sequence[bytes], group_of_row: Ints, settings: Settings) -> Patterns:

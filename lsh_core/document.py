@@ -146,6 +146,8 @@ def _parse_json(line: str, settings: Settings) -> Document:
 
 def _is_deep(line: str) -> bool:
     """Whether JSON is nested deeper than any Python and any stack can decode."""
+    if "[" not in line and line.find("{", 1) < 0:
+        return False
     if line.count("{") + line.count("[") <= MAX_DEPTH:
         return False
     depths = accumulate((mark in "{[") - (mark in "]}") for mark in re.findall(r"[][{}]", _JSON_STRING.sub("", line)))

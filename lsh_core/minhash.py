@@ -124,7 +124,8 @@ def sketch_block(block: ShingleBlock, num_functions: int, settings: Settings) ->
     result = np.full((len(counts), num_functions), EMPTY)
     open_rows = np.arange(len(counts))
     for round_number in range(ROUNDS):
-        _throw(result, np.repeat(open_rows * num_functions, counts), shingles, round_number, functions)
+        bases = np.repeat((open_rows * num_functions).astype(np.uint32), counts)
+        _throw(result, bases, shingles, round_number, functions)
         is_open = (result[open_rows] == EMPTY).any(axis=1)
         if not is_open.all():
             shingles = shingles[np.repeat(is_open, counts)]
@@ -135,14 +136,18 @@ def sketch_block(block: ShingleBlock, num_functions: int, settings: Settings) ->
     return result
 
 
-def _throw(result: Signatures, bases: Ints, shingles: Words, round_number: int, functions: SketchFunctions) -> None:
+def _throw(result: Signatures, bases: Words, shingles: Words, round_number: int, functions: SketchFunctions) -> None:
     """One round: each shingle offers one value to one function of its document (``bases`` in flat result)."""
-    mixed = _mixed(shingles, functions, round_number)
+    values = _mixed(shingles, functions, round_number)
     # The upper 16 bits choose the function; one more product makes a value of all 32.
-    picks = (mixed >> np.uint32(16)) * np.uint32(result.shape[1]) >> np.uint32(16)
-    values = mixed * functions.first[ROUNDS] >> np.uint32(32 - VALUE_BITS)
+    picks = values >> np.uint32(16)
+    picks *= np.uint32(result.shape[1])
+    picks >>= np.uint32(16)
+    picks += bases
+    values *= functions.first[ROUNDS]
+    values >>= np.uint32(32 - VALUE_BITS)
     values |= np.uint32(round_number << VALUE_BITS)
-    np.minimum.at(result.reshape(-1), bases + picks, values)
+    np.minimum.at(result.reshape(-1), picks.astype(np.int64), values)
 
 
 def _mixed(shingles: Words, functions: SketchFunctions, round_number: int) -> Words:

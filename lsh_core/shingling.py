@@ -18,7 +18,7 @@ from lsh_core.normalize import normalize_texts
 from lsh_core.ragged import Ints, blocks, distinct
 from lsh_core.settings import Settings
 
-BLOCK_UNITS = 1 << 16
+BLOCK_UNITS = 1 << 17
 """Characters (or words, or integers) of a block."""
 
 PACK = 8

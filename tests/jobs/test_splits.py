@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import jobs.splits
-from jobs.splits import copied_ranges, line_ranges
+from jobs.splits import copied_ranges, line_ranges, open_piece
 
 Ranges = list[tuple[int, int]]
 
@@ -139,3 +140,19 @@ def test_files_are_made_as_they_are_needed(by_key: bool, tmp_path: Path) -> None
     pieces = sorted(path for path in tmp_path.iterdir() if path.name != "source")
     assert len(pieces) == len(ranges) == 4
     assert b"".join(path.read_bytes() for path in pieces) == content
+
+
+# Pieces read where they are
+
+
+@given(line_contents, piece_sizes, st.integers(1, 50))
+def test_pieces_read_one_after_another_are_the_source(content: bytes, piece_bytes: int, chunk_bytes: int) -> None:
+    for start, end in ranges_of(content, piece_bytes):
+        file = open_piece(io.BytesIO(content), start, end)
+        assert b"".join(iter(partial(file.read, chunk_bytes), b"")) == content[start:end]
+        assert list(open_piece(io.BytesIO(content), start, end)) == list(io.BytesIO(content[start:end]))
+        assert open_piece(io.BytesIO(content), start, end).read() == content[start:end]
+
+
+def test_a_piece_of_a_file_that_was_cut_meanwhile_ends_with_it() -> None:
+    assert open_piece(io.BytesIO(b"one\ntwo\n"), 4, 100).read() == b"two\n"
