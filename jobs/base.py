@@ -160,13 +160,11 @@ class BatchMapJob(LookalikeJob):
         if self.options.args:
             super().run_mapper(step_num)
             return
-        _, write_line = self._wrap_protocols(step_num, "mapper")
+        _, encode = self.pick_protocols(step_num, "mapper")
         self.mapper_init()
         for lines in line_batches(self.stdin):
-            for key, value in self._map_placed(lines):
-                write_line(key, value)
-        for key, value in self.mapper_final():
-            write_line(key, value)
+            self.stdout.writelines(encode(*record) + b"\n" for record in self._map_placed(lines))
+        self.stdout.writelines(encode(*record) + b"\n" for record in self.mapper_final())
 
     def mapper_init(self) -> None:
         self._lines: list[bytes] = []

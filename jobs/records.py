@@ -11,6 +11,9 @@ import numpy as np
 
 from lsh_core.hashing import Hashes, range_numbers
 
+# One encoder for all values: json.dumps would make one for each.
+_encode_json = json.JSONEncoder(ensure_ascii=False).encode
+
 STATS_KEY = b""
 """Before every band key: the record that carries a map task's counts."""
 
@@ -23,7 +26,7 @@ def json_bytes(value: Any) -> bytes:
     >>> json_bytes("a\\tb")
     b'"a\\\\tb"'
     """
-    return json.dumps(value, ensure_ascii=False).encode()
+    return _encode_json(value).encode()
 
 
 def key_bytes(keys: Hashes) -> bytes:

@@ -56,7 +56,7 @@ class Census(NamedTuple):
 
 
 class _Buckets(NamedTuple):
-    """Buckets of two rows or more: band and key of each, and its rows, one bucket after another."""
+    """Buckets of two rows or more, band by band: band and key of each, and its rows, one bucket after another."""
 
     bands: Ints
     keys: Hashes
@@ -90,8 +90,9 @@ def build_gate(
     # Equal texts have equal keys: two rows of a corpus tell as much as any number of them.
     if (rank >= 2).any():
         is_needed = rank < 2
-        band_keys, text_digests, is_against = band_keys[is_needed], text_digests[is_needed], is_against[is_needed]
-        rank = rank[is_needed]
+        # Band by band in memory, as they are used.
+        band_keys = band_keys.T[:, is_needed].T
+        text_digests, is_against, rank = text_digests[is_needed], is_against[is_needed], rank[is_needed]
     is_first_of_text = rank == 0
     buckets = _shared_buckets(band_keys)
     sides = Sides(buckets.num_rows(~is_against), buckets.num_rows(is_against), only_across)
@@ -196,17 +197,22 @@ def _shared_buckets(band_keys: Hashes) -> _Buckets:
 def _is_maximal(buckets: _Buckets, band_keys: Hashes) -> Bools:
     """Which buckets lie in no other; of equal ones the one of the lowest band does not."""
     starts, is_maximal = buckets.starts, np.ones(len(buckets.keys), bool)
-    if not len(starts):
-        return is_maximal
-    for band in range(band_keys.shape[1]):
+    first_rows, size_of_entry = buckets.rows[starts], np.repeat(buckets.counts, buckets.counts)
+    num_bands = band_keys.shape[1]
+    bounds = offsets_of(buckets.counts)[np.searchsorted(buckets.bands, np.arange(num_bands + 1))]
+    for band in range(num_bands):
+        entries = slice(bounds[band], bounds[band + 1])
         bucket_sizes = np.ones(len(band_keys), np.int64)
-        in_band = buckets.where(buckets.bands == band)
-        bucket_sizes[in_band.rows] = np.repeat(in_band.counts, in_band.counts)
-        other_keys = band_keys[buckets.rows, band]
-        lies_inside = np.minimum.reduceat(other_keys, starts) == np.maximum.reduceat(other_keys, starts)
-        other_size = bucket_sizes[buckets.rows[starts]]
+        bucket_sizes[buckets.rows[entries]] = size_of_entry[entries]
+        other_size = bucket_sizes[first_rows]
         is_larger = (other_size > buckets.counts) | ((other_size == buckets.counts) & (band < buckets.bands))
-        is_maximal &= ~(lies_inside & is_larger)
+        # Few are left to look at.
+        asked = np.flatnonzero(is_maximal & is_larger)
+        if len(asked):
+            counts = buckets.counts[asked]
+            keys = band_keys[buckets.rows[ranges(starts[asked], counts)], band]
+            asked_starts = offsets_of(counts)[:-1]
+            is_maximal[asked] = np.minimum.reduceat(keys, asked_starts) != np.maximum.reduceat(keys, asked_starts)
     return is_maximal
 
 
