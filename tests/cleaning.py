@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 from jobs.keepers import KeptCluster, members_of
 from jobs.members import write_members
@@ -17,6 +17,10 @@ from tests.oracles import Pair
 from tests.passes import write_gate_of, written
 
 POLICIES = ("id", "longest", "shortest", "max:score", "min:score")
+RANK_OF_TEXT: dict[str, Callable[[str], int]] = {
+    "id": lambda text: 0, "longest": lambda text: -len(text), "shortest": len}
+"""The policies that any format allows."""
+
 KEEPERS = {"chain": oracles.chain_keepers, "keeper": oracles.greedy_keepers}
 
 ALL_PAIRS = ("--recall", "0.999999", "--max-functions", "2000")
@@ -126,9 +130,6 @@ def fate_of(lines: Sequence[bytes], policy: str = "id", cluster: str = "chain", 
     texts = {doc_id: oracles.normalize(json.loads(line)["text"]) for doc_id, line in first_line.items()}
     pairs = oracles.brute_force_pairs(texts, threshold, k=k)
     keeper_of = KEEPERS[cluster](pairs, lambda doc_id: (rank(first_line[doc_id], policy), doc_id))
-    clusters = defaultdict(list)
-    for doc_id, keeper in sorted(keeper_of.items()):
-        clusters[keeper].append(doc_id)
     kept, removed, decided = [], [], set()
     for line in lines:
         doc_id = json.loads(line)["id"]
@@ -143,7 +144,35 @@ def fate_of(lines: Sequence[bytes], policy: str = "id", cluster: str = "chain", 
             removed.append((doc_id, keeper, "same text" if texts[doc_id] == texts[keeper] else "similar"))
     sets = {doc_id: oracles.shingles(text, k=k) for doc_id, text in texts.items()}
     similarities = {(doc_id, keeper): oracles.jaccard(sets[doc_id], sets[keeper]) for doc_id, keeper, _ in removed}
-    return Fate(kept, removed, sorted(own for own in clusters.values() if len(own) > 1), similarities)
+    return Fate(kept, removed, kept_clusters(keeper_of), similarities)
+
+
+class Documents(NamedTuple):
+    """What documents on one line each are, by id: lines, raw texts, and the sets of those that are in a pair."""
+
+    lines: Mapping[str, bytes]
+    texts: Mapping[str, str]
+    sets: Mapping[str, set[str]]
+
+
+def fate_of_documents(known: Documents, pairs: Iterable[Pair], policy: str, cluster: str) -> Fate:
+    """What should become of documents that have these pairs."""
+    keeper_of = KEEPERS[cluster](pairs, lambda doc_id: (RANK_OF_TEXT[policy](known.texts[doc_id]), doc_id))
+    gone = {doc_id: keeper_of[doc_id] for doc_id in known.lines if keeper_of.get(doc_id, doc_id) != doc_id}
+    normal = {doc_id: oracles.normalize(known.texts[doc_id]) for doc_id in keeper_of}
+    removed = [(doc_id, keeper, "same text" if normal[doc_id] == normal[keeper] else "similar")
+               for doc_id, keeper in gone.items()]
+    similarities = {pair: oracles.jaccard(*(known.sets[doc_id] for doc_id in pair)) for pair in gone.items()}
+    return Fate([line for doc_id, line in known.lines.items() if doc_id not in gone], removed,
+                kept_clusters(keeper_of), similarities)
+
+
+def kept_clusters(keeper_of: Mapping[str, str]) -> list[list[str]]:
+    """The members of clusters of several documents, each sorted, in the order of their first members."""
+    clusters = defaultdict(list)
+    for doc_id, keeper in sorted(keeper_of.items()):
+        clusters[keeper].append(doc_id)
+    return sorted(own for own in clusters.values() if len(own) > 1)
 
 
 def assert_fate(cleaned: Cleaned, fate: Fate) -> None:
@@ -157,5 +186,3 @@ def assert_fate(cleaned: Cleaned, fate: Fate) -> None:
         keeper = record["keeper"]
         found = [fate.similarities[doc_id, keeper] for doc_id in record["members"] if doc_id != keeper]
         assert (record["size"], record["min_similarity"]) == (len(record["members"]), min(found))
-
-

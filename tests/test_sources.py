@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+from benchmarks.truth import exact_pairs
 from jobs.mr_pairs import MRPairs
 from lsh_core import Settings, jaccard, shingle_set
 from lsh_core.tuning import nearest_factor_pair, s_curve
+from tests.cleaning import KEEPERS, RANK_OF_TEXT, Documents, assert_fate, clean, fate_of_documents
 from tests.helpers import DATA, Pairs, lookalike, read_pairs, run_job
-from tests.oracles import brute_force_pairs, similar_pairs
+from tests.oracles import brute_force_pairs, clusters, normalize, shingles, similar_pairs
 
 ARTICLES = Path(__file__).parents[2] / "shared" / "data" / "articles"
 needs_articles = pytest.mark.skipif(not ARTICLES.is_dir(), reason="the published articles are not in ../shared")
@@ -65,6 +68,51 @@ def test_all_planted_pairs_of_articles_are_found(
     planted = planted_pairs(num_documents)
     assert len(planted) == NUM_PLANTED[num_documents]
     assert set(read_pairs(tmp_path / "out")) == planted
+
+
+class Articles(NamedTuple):
+    """The file of published articles, what is known of them, and their pairs at or above a threshold."""
+
+    path: Path
+    known: Documents
+    threshold: float
+    pairs: Pairs
+
+
+@pytest.fixture(scope="module", params=[(100, 0.8), (1000, 0.8), (2500, 0.8), (1000, 0.1)], ids=str)
+def articles(request: pytest.FixtureRequest) -> Articles:
+    """Articles beside their exact truth; at 0.1 some of them chain."""
+    num_documents, threshold = request.param
+    path = ARTICLES / f"articles_{num_documents}.train"
+    lines = {line.split()[0].decode(): line for line in path.read_bytes().split(b"\n") if line}
+    texts = {doc_id: line.decode().partition(" ")[2] for doc_id, line in lines.items()}
+    ids, normal = sorted(texts), {doc_id: normalize(text) for doc_id, text in texts.items()}
+    found = exact_pairs([normal[doc_id] for doc_id in ids], threshold)
+    pairs = {(ids[a], ids[b]): similarity for a, b, similarity in found}
+    sets = {doc_id: shingles(normal[doc_id]) for pair in pairs for doc_id in pair}
+    return Articles(path, Documents(lines, texts, sets), threshold, pairs)
+
+
+@needs_articles
+@pytest.mark.parametrize("cluster", KEEPERS)
+@pytest.mark.parametrize("policy", RANK_OF_TEXT)
+def test_articles_are_cleaned_as_by_exact_pairs(
+    articles: Articles, policy: str, cluster: str, tmp_path: Path
+) -> None:
+    cleaned = clean(tmp_path / "out", articles.path, "--format", "text", "--recall", "0.999999",
+                    "--threshold", articles.threshold, "--keep", policy, "--cluster", cluster)
+    assert_fate(cleaned, fate_of_documents(articles.known, articles.pairs, policy, cluster))
+    assert len(cleaned.removed) >= NUM_PLANTED[len(articles.known.lines)]
+
+
+@needs_articles
+@pytest.mark.parametrize("num_documents", NUM_PLANTED)
+def test_clusters_of_articles_are_those_of_the_pairs_of_another_run(num_documents: int, tmp_path: Path) -> None:
+    path = ARTICLES / f"articles_{num_documents}.train"
+    cleaned = clean(tmp_path / "out", path, "--format", "text")
+    assert lookalike("pairs", path, "--format", "text", "--out", tmp_path / "pairs", "-q").exit_code == 0
+    found = clusters(read_pairs(tmp_path / "pairs"))
+    assert [record["members"] for record in cleaned.clusters] == found and len(found) == NUM_PLANTED[num_documents]
 
 
 def test_bands_and_rows_are_those_published_for_a_hundred_functions() -> None:

@@ -18,15 +18,18 @@ from tests.cleaning import (
     ALL_PAIRS,
     KEEPERS,
     POLICIES,
+    RANK_OF_TEXT,
     Cleaned,
+    Documents,
     assert_fate,
     clean,
     clean_lines,
     contents,
     fate_of,
+    fate_of_documents,
     read_cleaned,
 )
-from tests.helpers import DATA, json_lines, lookalike, read_json_lines, read_pairs
+from tests.helpers import DATA, json_lines, lookalike, read_pairs
 
 ARTICLES = DATA / "articles.jsonl"
 LINES = ARTICLES.read_bytes().splitlines()
@@ -99,23 +102,30 @@ def test_clusters_are_those_of_the_pairs_of_another_run(options: tuple[str, ...]
     assert not any({a, b} <= set(cleaned.kept_ids) for a, b in pairs)
 
 
-def test_papers_are_cleaned_as_by_brute_force(tmp_path: Path) -> None:
-    papers = {record["id"]: record["abstract"] for record in read_json_lines(DATA / "papers.jsonl")}
+@pytest.mark.parametrize("cluster", KEEPERS)
+@pytest.mark.parametrize("policy", RANK_OF_TEXT)
+def test_papers_are_cleaned_as_by_brute_force(policy: str, cluster: str, tmp_path: Path) -> None:
+    lines = {json.loads(line)["id"]: line for line in (DATA / "papers.jsonl").read_bytes().splitlines()}
+    texts = {doc_id: json.loads(line)["abstract"] for doc_id, line in lines.items()}
+    sets = {doc_id: oracles.shingles(oracles.normalize(text), "word", 3) for doc_id, text in texts.items()}
     options = ("--text-field", "abstract", "--shingle", "word:3", "--threshold", "0.4", *ALL_PAIRS)
-    cleaned = clean(tmp_path / "out", DATA / "papers.jsonl", *options)
-    keeper_of = oracles.chain_keepers(oracles.brute_force_pairs(papers, 0.4, "word", 3), str)
-    assert {record["id"]: record["keeper"] for record in cleaned.removed} == {
-        doc_id: keeper for doc_id, keeper in keeper_of.items() if keeper != doc_id} != {}
+    cleaned = clean(tmp_path / "out", DATA / "papers.jsonl", *options, "--keep", policy, "--cluster", cluster)
+    pairs = oracles.similar_pairs(sets, 0.4)
+    assert_fate(cleaned, fate_of_documents(Documents(lines, texts, sets), pairs, policy, cluster))
+    assert len(cleaned.removed) >= 5
 
 
-def test_lines_of_integers_are_cleaned_as_by_brute_force(tmp_path: Path) -> None:
-    lines = (DATA / "shingled.txt").read_bytes().splitlines()
-    sets = {line.split()[0].decode(): set(line.split()[1:]) for line in lines}
-    cleaned = clean(tmp_path / "out", DATA / "shingled.txt", "--format", "shingled", "--threshold", "0.9", *ALL_PAIRS)
-    keeper_of = oracles.chain_keepers(oracles.similar_pairs(sets, 0.9), str)
-    assert cleaned.kept == [line for line in lines
-                            if keeper_of.get(doc_id := line.split()[0].decode(), doc_id) == doc_id]
-    assert len(cleaned.kept) < len(lines)
+@pytest.mark.parametrize("cluster", KEEPERS)
+@pytest.mark.parametrize("policy", RANK_OF_TEXT)
+def test_lines_of_integers_are_cleaned_as_by_brute_force(policy: str, cluster: str, tmp_path: Path) -> None:
+    lines = {line.split()[0].decode(): line for line in (DATA / "shingled.txt").read_bytes().splitlines()}
+    sets = {doc_id: set(line.decode().split()[1:]) for doc_id, line in lines.items()}
+    texts = {doc_id: " ".join(sorted(members, key=int)) for doc_id, members in sets.items()}
+    cleaned = clean(tmp_path / "out", DATA / "shingled.txt", "--format", "shingled", "--threshold", "0.5", *ALL_PAIRS,
+                    "--keep", policy, "--cluster", cluster)
+    pairs = oracles.similar_pairs(sets, 0.5)
+    assert_fate(cleaned, fate_of_documents(Documents(lines, texts, sets), pairs, policy, cluster))
+    assert len(cleaned.removed) >= 20
     assert (tmp_path / "out" / "kept.txt").exists()
 
 
