@@ -12,7 +12,7 @@ import pytest
 import jobs.keepers
 from tests import oracles
 from tests.cleaning import Cleaned, clean, contents, read_cleaned
-from tests.helpers import lookalike, read_pairs
+from tests.helpers import lookalike, read_json_lines, read_pairs
 from tests.passes import written
 
 NUM_DOCS, NUM_TEMPLATE = 2000, 300
@@ -92,11 +92,26 @@ def test_a_cleaned_corpus_is_clean(corpus: Corpus, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_cluster_of_many_thousands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    lines = sample(tmp_path, 100_000, 20_000)
-    cleaned = clean(tmp_path / "out", tmp_path / "sample.jsonl", "-r", "local")
+    documents = sample(tmp_path, 100_000, 20_000)
+    lines = [*documents, *documents[::100], *[b"{", b"\xff"] * 50]
+    path = written(tmp_path / "corpus.jsonl", lines)
+    cleaned = clean(tmp_path / "local", path, "-r", "local")
+    assert len(cleaned.kept) + len(cleaned.removed) + len(cleaned.rejected) == len(lines)
+    assert len(cleaned.rejected) == 100
     largest = max(cleaned.clusters, key=lambda record: record["size"])
     assert largest["size"] >= 20_000
     kept_ids = set(cleaned.kept_ids)
-    assert len(kept_ids & set(largest["members"])) == 1
-    assert {record["keeper"] for record in cleaned.removed} <= kept_ids
-    assert_similarities(cleaned, texts_of(lines), 1000)
+    assert all(kept_ids & set(record["members"]) == {record["keeper"]} for record in cleaned.clusters)
+    assert {record["keeper"] for record in cleaned.removed if record["reason"] != "same line"} <= kept_ids
+    assert_similarities(cleaned, texts_of(documents), 1000)
+    # All pairs would be 200 million. Their forest connects the same documents, by a link less than each cluster has.
+    assert lookalike("pairs", path, "--links", "--out", tmp_path / "links", "-q").exit_code == 0
+    links = read_json_lines(tmp_path / "links" / "links.jsonl")
+    cluster_of = {doc_id: record["cluster"] for record in cleaned.clusters for doc_id in record["members"]}
+    assert all(cluster_of[link["a"]] == cluster_of[link["b"]] for link in links)
+    assert len(links) == len(cluster_of) - len(cleaned.clusters)
+    # What is a pair does not depend on the other documents.
+    assert lookalike("pairs", tmp_path / "local" / "kept.jsonl", "--out", tmp_path / "pairs", "-q").exit_code == 0
+    assert read_pairs(tmp_path / "pairs") == {}
+    clean(tmp_path / "inline", path, "-r", "inline")
+    assert contents(tmp_path / "inline") == contents(tmp_path / "local")
