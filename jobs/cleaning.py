@@ -17,6 +17,7 @@ from jobs.job_runner import Run
 from jobs.keep_policy import CLUSTERS, KeepPolicy, Rank
 from jobs.keepers import KeptCluster, KeptClusters, members_of, read_ranks
 from jobs.kept import KEPT_NAMES, CorpusWriter, Outcome, sortable_decisions, write_clusters
+from jobs.kept_lines import SAME_TEXT, SIMILAR
 from jobs.known_documents import known_ids
 from jobs.lean_mrjob import HERE
 from jobs.members import Members, write_members
@@ -63,11 +64,11 @@ def clean_corpus(run: Run, settings: Settings, cleaning: Cleaning, display: Sile
         keeping = Keeping(work, gate, cleaning)
         clusters = keeping.keepers(links)
         outcome = keeping.write_corpus(clusters)
-        num_clusters = write_clusters(work.folder / "clusters.jsonl", clusters, outcome, bool(run.against))
+        written = write_clusters(work.folder / "clusters.jsonl", clusters, outcome, bool(run.against))
         work.report.cleaning = {
-            "cluster": cleaning.cluster, "keep": str(cleaning.keep), "clusters": num_clusters,
+            "cluster": cleaning.cluster, "keep": str(cleaning.keep), "clusters": written.num_clusters,
             "kept": outcome.num_kept, "removed": outcome.num_removed, "chained": outcome.num_chained}
-        _check_all_told(work.report, outcome)
+        _check_all_told(work.report, outcome, written.num_going)
     return work.report
 
 
@@ -83,11 +84,15 @@ def _with_old_links(work: CorpusRun, links: Path) -> Path:
     return together
 
 
-def _check_all_told(report: RunReport, outcome: Outcome) -> None:
+def _check_all_told(report: RunReport, outcome: Outcome, num_going: int) -> None:
     told = outcome.num_kept + outcome.num_removed + report.counter("rejected")
     if told != report.counter("lines"):
         raise JobFailed(f"{report.counter('lines')} lines were read, but {told} were kept, removed or rejected: "
                         "this is a defect, please report it")
+    gone = report.total(*(f"removed: {reason}" for reason in (SAME_TEXT, SIMILAR)))
+    if gone != num_going:
+        raise JobFailed(f"{num_going} documents of clusters are to go, but {gone} of them were found: "
+                        "did the input change?")
 
 
 class Keeping:

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 from jobs.errors import InputError, RemoteError
 from jobs.index_names import is_index
+from jobs.stage_names import is_left_over
 from jobs.tables import TABLES
 from lsh_core.settings import Settings
 
@@ -103,6 +104,8 @@ def _find(given: str, find_remote: FindRemote) -> list[Found]:
     if is_uri(given):
         return _find_remote(given, find_remote)
     if os.path.lexists(given):
+        if is_left_over(given):
+            raise InputError(f"{shown(given)} is left of an interrupted run, and is no input; --resume takes it up")
         return _find_local(given)
     if not glob.has_magic(given):
         raise InputError(f"cannot read {shown(given)!r}: no such file or folder")
@@ -126,7 +129,8 @@ def _refuse_conversion(uri: str) -> None:
 
 
 def _find_matches(pattern: str) -> list[Found]:
-    matches = sorted(glob.glob(pattern, recursive=True))
+    # An output beside the inputs is not among them when it is taken up.
+    matches = sorted(match for match in glob.glob(pattern, recursive=True) if not is_left_over(match))
     if "**" in pattern:
         # The files below a folder that matched have matched themselves.
         matches = [match for match in matches
@@ -161,7 +165,8 @@ def _files_below(folder: str) -> Iterator[str]:
         raise InputError(f"cannot read {shown(error.filename)}: {error.strerror}") from error
 
     for parent, folders, files in os.walk(folder, onerror=refuse):
-        folders[:] = [name for name in folders if not name.startswith(".")]
+        folders[:] = [name for name in folders
+                      if not name.startswith(".") and not is_left_over(os.path.join(parent, name))]
         if is_index(parent):
             raise InputError(f"cannot read {shown(folder)}: {shown(parent)} in it is an index; name files one by one")
         for name in files:

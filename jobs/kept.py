@@ -38,6 +38,13 @@ def sortable_decisions(lines: Iterable[bytes], places: Places) -> Iterator[bytes
         yield places.key(place.file, place.start, place.line_in_split) + b"\t" + line
 
 
+class ClustersWritten(NamedTuple):
+    """How many clusters there are, and how many documents of the input go because of them."""
+
+    num_clusters: int
+    num_going: int
+
+
 class CorpusWriter:
     """Writes ``kept`` and ``removed.jsonl``."""
 
@@ -84,15 +91,19 @@ class CorpusWriter:
         self._removed.write(b'{"place": %b, %b\n' % (place, decision.content[1:]))
 
 
-def write_clusters(path: Path, clusters: Iterable[KeptCluster], outcome: Outcome, has_marks: bool = False) -> int:
-    """Write ``clusters.jsonl``; how many there are."""
+def write_clusters(
+    path: Path, clusters: Iterable[KeptCluster], outcome: Outcome, has_marks: bool = False
+) -> ClustersWritten:
+    """Write ``clusters.jsonl``."""
     with open(path, "wb") as file:
-        number = -1
+        number, num_going = -1, 0
         for number, cluster in enumerate(clusters):
             found = {"cluster": number, "keeper": cluster.keeper, "size": len(cluster.doc_ids),
                      "min_similarity": float(outcome.min_similarities[number]), "members": cluster.doc_ids}
             file.write(json_bytes(_without_marks(found, cluster.joins) if has_marks else found) + b"\n")
-    return number + 1
+            num_going += sum(doc_id != cluster.keeper and not (has_marks and is_against(doc_id))
+                             for doc_id in cluster.doc_ids)
+    return ClustersWritten(number + 1, num_going)
 
 
 def _without_marks(cluster: dict[str, Any], joins: Sequence[str]) -> dict[str, Any]:

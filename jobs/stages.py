@@ -18,9 +18,9 @@ from jobs.errors import InputChanged, InputError, OutputError
 from jobs.outputs import check_output_folder, settle
 from jobs.readers import Source
 from jobs.run_report import RunReport, StepReport
+from jobs.stage_names import STATE, partial_folder
 from lsh_core.errors import SettingsError
 
-STATE = "state.json"
 NOT_TAKEN_UP = (InputChanged, InputError, OutputError, SettingsError)
 """After these a run has to be asked for otherwise."""
 
@@ -101,11 +101,6 @@ def locked(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(file)
-
-
-def partial_folder(out: Path) -> Path:
-    """Where stages are kept until the result is complete."""
-    return out.with_name(out.name + ".partial")
 
 
 def identity_of(sources: Sequence[Source], **asked_for: Any) -> Identity:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -12,7 +13,17 @@ import pytest
 
 from tests.cleaning import contents
 from tests.helpers import COMMAND, REPOSITORY, lookalike, read_run, tree
-from tests.killing import KEPT, LOUD_OPTIONS, OPTIONS, STAGES, kill_at, partial_of, stages_of, write_corpus
+from tests.killing import (
+    AFTER_THE_GATE,
+    KEPT,
+    LOUD_OPTIONS,
+    OPTIONS,
+    STAGES,
+    kill_at,
+    partial_of,
+    stages_of,
+    write_corpus,
+)
 
 DEADLINE_SECONDS = 60
 
@@ -97,6 +108,18 @@ def test_a_killed_run_against_another_corpus_is_taken_up(corpus: Path, tmp_path:
     kill_at(("open", "result/clusters.jsonl"), corpus, tmp_path / "out", *options)
     assert lookalike("dedup", corpus, "--out", tmp_path / "out", "--resume", *OPTIONS, *options) == (0, "", "")
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("given", ["", "*"])
+def test_a_killed_run_whose_output_is_among_its_inputs_is_taken_up(
+    given: str, corpus: Path, undisturbed: dict[str, bytes], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    shutil.copy(corpus, tmp_path)
+    out, tmp = tmp_path / "out", tmp_path_factory.mktemp("tmp")
+    kill_at(AFTER_THE_GATE, tmp_path / given, out, "--tmp", tmp)
+    assert stages_of(out) == ["gate"]
+    assert lookalike("dedup", tmp_path / given, "--out", out, "--resume", *OPTIONS) == (0, "", "")
+    assert (out / "kept.jsonl").read_bytes() == undisturbed["kept.jsonl"]
 
 
 @pytest.mark.parametrize("name", [".", "link"])

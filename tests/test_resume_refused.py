@@ -35,6 +35,22 @@ def test_a_killed_run_is_not_mistaken_for_nothing(killed: Path, corpus: Path) ->
     assert tree(killed.parent) == before
 
 
+@pytest.mark.parametrize(("command", "given", "option", "named"), [
+    ("pairs", "out.partial", "--out", "out2"), ("dedup", "out.partial", "--out", "out2"),
+    ("index", "out.partial", "--out", "out2"), ("pairs", "in.jsonl", "--against", "out.partial"),
+    ("dedup", "in.jsonl", "--against", "out.partial"), ("dedup", "in.jsonl", "--out", "out.partial"),
+    ("index", "in.jsonl", "--add", "out.partial")])
+def test_what_was_left_is_no_corpus_no_index_and_no_output(
+    command: str, given: str, option: str, named: str, killed: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(killed.parent)
+    shutil.copy(corpus, "in.jsonl")
+    before = tree(killed.parent)
+    refused = lookalike(command, given, option, named)
+    assert refused.exit_code == 2 and refused.stderr.startswith("lookalike: out.partial is ")
+    assert refused.stderr.count("\n") == 1 and tree(killed.parent) == before
+
+
 @pytest.mark.parametrize(("options", "changed"), [
     (("--threshold", "0.7"), "settings"), (("--keep", "shortest"), "keep"), (("--cluster", "keeper"), "cluster"),
     (("--strict",), "strict"), (("--duplicate-ids", "number"), "duplicate_ids"), (("-r", "inline"), "engine"),

@@ -57,10 +57,15 @@ def test_empty(runner: str, options: tuple[str, ...], tmp_path: Path) -> None:
     assert contents(tmp_path / "out") == dict.fromkeys(["kept.jsonl", "removed.jsonl", "clusters.jsonl", pairs], b"")
 
 
-def test_a_corpus_with_nothing_to_remove_stays_as_it_is(tmp_path: Path) -> None:
+@pytest.mark.parametrize("runner", ["inline", "local"])
+@pytest.mark.parametrize("options", [(), ("--cluster", "keeper", "--keep", "longest"), ("--exact-only",)], ids=str)
+def test_a_corpus_with_nothing_to_remove_stays_as_it_is(
+    runner: str, options: tuple[str, ...], tmp_path: Path
+) -> None:
     lines = json_lines({"x": "one text", "y": "quite another"})
-    cleaned = clean_lines(tmp_path, lines)
-    assert (cleaned.kept, cleaned.removed, cleaned.clusters) == (lines, [], [])
+    cleaned = clean_lines(tmp_path, lines, "-r", runner, *options)
+    assert cleaned[:4] == (lines, [], [], [])
+    assert [name for name, content in contents(tmp_path / "out").items() if content] == ["kept.jsonl"]
 
 
 def test_a_corpus_of_rejected_lines_has_nothing_to_keep(tmp_path: Path) -> None:

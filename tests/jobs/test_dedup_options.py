@@ -11,8 +11,9 @@ import pytest
 import jobs.cleaning
 import jobs.clusters
 from lsh_core.hashing import text_digest
-from tests.cleaning import clean, clean_lines, contents, read_cleaned
+from tests.cleaning import KEEPERS, clean, clean_lines, contents, read_cleaned
 from tests.helpers import DATA, json_lines, lookalike, made_up_documents, tree
+from tests.links import links_of
 from tests.passes import written
 
 ARTICLES = DATA / "articles.jsonl"
@@ -127,3 +128,23 @@ def test_an_input_that_changes_is_told(tmp_path: Path, monkeypatch: pytest.Monke
     outcome = lookalike("dedup", path, "--out", tmp_path / "out", "-q")
     assert (outcome.exit_code, tree(tmp_path)) == (1, ["in.jsonl"])
     assert outcome.stderr == "lookalike: the input changed while it was read; nothing was written\n"
+
+
+@pytest.mark.parametrize("cluster", KEEPERS)
+@pytest.mark.parametrize(("unknown", "message"), [
+    ("0", "cluster 0 has no keeper: did the input change?"),
+    ("z", "2 documents of clusters are to go, but 1 of them were found: did the input change?")])
+def test_a_link_to_an_unknown_document_is_told(
+    unknown: str, message: str, cluster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_pairs = jobs.cleaning.write_pairs
+
+    def with_unknown(*args: Any) -> Path:
+        links = write_pairs(*args).read_bytes().splitlines()
+        return Path(written(tmp_path / "links", [*links, *links_of([("a", unknown)])]))
+
+    monkeypatch.setattr(jobs.cleaning, "write_pairs", with_unknown)
+    path = written(tmp_path / "in.jsonl", json_lines({"a": "one text", "b": "one text", "c": "another"}))
+    outcome = lookalike("dedup", path, "--cluster", cluster, "--out", tmp_path / "out", "-q")
+    assert outcome == (1, "", f"lookalike: {message}\n")
+    assert not (tmp_path / "out").exists()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable, Optional
 from unicodedata import unidata_version
 
 import pytest
@@ -15,7 +15,7 @@ from jobs.index_names import MANIFEST
 from jobs.indexing import extend_index
 from jobs.job_runner import Run
 from jobs.pipeline import find_pairs
-from tests.helpers import json_lines, read_json_lines, read_run
+from tests.helpers import json_lines, lookalike, read_json_lines, read_run, tree
 from tests.jobs.test_against import SURE
 from tests.jobs.test_indexing import grown
 from tests.passes import QUIET, written
@@ -47,6 +47,27 @@ def test_what_is_not_whole_or_of_other_settings_is_refused(tmp_path: Path) -> No
     assert "is an index of lookalike_index 2, and this program has 1" in message()
     manifest.write_bytes(whole.replace(unidata_version.encode(), b"1.1"))
     assert f"{index} is an index of unicode 1.1, and this program has {unidata_version}" in message()
+
+
+@pytest.mark.parametrize("name", ["documents-00000.jsonl", "keys-00000", "links-00000.jsonl"])
+@pytest.mark.parametrize(("spoil", "message"), [
+    (lambda content: None, "index is not whole: {} is missing; make it again with lookalike index"),
+    (lambda content: content[:-1], "index is not whole: {} has "),
+    (lambda content: content.replace(b"1", b"7"), "the checksum of {} is another; make it again"),
+], ids=["missing", "cut short", "of other documents"])
+def test_cleaning_against_a_spoiled_index_writes_nothing(
+    spoil: Callable[[bytes], Optional[bytes]], message: str, name: str, tmp_path: Path
+) -> None:
+    index = grown(tmp_path, [{"1": "abcdef", "2": "abcdeg"}])
+    corpus = written(tmp_path / "corpus.jsonl", json_lines({"3": "abcdeh"}))
+    content = spoil((index / name).read_bytes())
+    (index / name).unlink()
+    if content is not None:
+        (index / name).write_bytes(content)
+    before = tree(tmp_path)
+    refused = lookalike("dedup", corpus, "--against", index, "--settings", index / MANIFEST, "--out", tmp_path / "out")
+    assert refused.exit_code == 2 and message.format(name) in refused.stderr and refused.stderr.count("\n") == 1
+    assert tree(tmp_path) == before
 
 
 def test_an_index_is_known_however_it_is_named(tmp_path: Path) -> None:

@@ -55,6 +55,18 @@ def test_patterns_are_expanded_in_order(here: Path) -> None:
     assert found_paths("deep/**") == ["deep/er/d.jsonl"]
 
 
+def test_what_an_interrupted_run_left_is_no_input(here: Path) -> None:
+    fill(here, "a.jsonl", "b.partial/b.jsonl", "out.partial/state.json", "out.partial/result/kept.jsonl")
+    assert found_paths(".") == ["./a.jsonl", "./b.partial/b.jsonl"]
+    assert found_paths("*.jsonl") == ["a.jsonl"]
+    assert found_paths("*") == found_paths("**") == found_paths("**/*.jsonl") == ["a.jsonl", "b.partial/b.jsonl"]
+    for given in ("out.partial", "out.partial/", "out.partial/result", "out.partial/result/kept.jsonl"):
+        with pytest.raises(InputError, match=f"^{given} is left of an interrupted run, and is no input; --resume"):
+            find_inputs([given], Settings())
+    with pytest.raises(InputError, match="nothing matches"):
+        find_inputs(["out.part*"], Settings())
+
+
 def test_a_file_whose_name_looks_like_a_pattern_is_itself(here: Path) -> None:
     fill(here, "a[1].jsonl", "a1.jsonl")
     assert found_paths("a[1].jsonl") == ["a[1].jsonl"]

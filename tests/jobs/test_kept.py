@@ -101,10 +101,10 @@ def test_a_hole_without_a_decision_is_told() -> None:
 
 def test_clusters_are_numbered_as_they_come(tmp_path: Path) -> None:
     outcome = Outcome(0, 0, 0, np.array([0.5, 1.0]))
-    assert write_clusters(tmp_path / "clusters.jsonl", [], outcome) == 0
+    assert write_clusters(tmp_path / "clusters.jsonl", [], outcome) == (0, 0)
     assert (tmp_path / "clusters.jsonl").read_bytes() == b""
     clusters = [kept_cluster(["a", "é"], "é"), kept_cluster("bcd", "b")]
-    assert write_clusters(tmp_path / "clusters.jsonl", clusters, outcome) == 2
+    assert write_clusters(tmp_path / "clusters.jsonl", clusters, outcome) == (2, 3)
     assert (tmp_path / "clusters.jsonl").read_text(encoding="utf-8").splitlines() == [
         '{"cluster": 0, "keeper": "é", "size": 2, "min_similarity": 0.5, "members": ["a", "é"]}',
         '{"cluster": 1, "keeper": "b", "size": 3, "min_similarity": 1.0, "members": ["b", "c", "d"]}']
