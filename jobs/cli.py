@@ -84,11 +84,13 @@ def dedup(cluster: str, keep: str, exact_only: bool, resume: bool, quiet: bool, 
 
     With --cluster chain all that pairs connect is one cluster: where a is like b, and b like c, c may be less
     similar to a than the threshold. The summary tells how many such documents are removed. With --cluster
-    keeper there are none: the first document takes all that are similar to it, then the first of
-    those left does, and so on. More is kept, and all pairs have to fit into memory.
+    keeper there are none: the first document, in the order of POLICY, takes all that are similar to it, then the
+    first of those left does, and so on. More is kept, and all pairs have to fit into memory: more than 2 million
+    are refused.
 
-    POLICY is id, longest, shortest (by the characters of the text), max:FIELD or min:FIELD. Of equals the smallest
-    id stays. Documents whose FIELD is missing or no number come after all others.
+    POLICY is id (the smallest as text: 10 comes before 9), longest, shortest (by the characters of the text as it
+    stands in the line), max:FIELD or min:FIELD, of JSON Lines or a column. Of equals the smallest id stays. Documents
+    whose FIELD is missing or no number come after all others.
 
     Writes kept.jsonl (.tsv or .txt, as the lines of the input are) with these lines as they were; removed.jsonl
     with the keeper, the similarity and the reason of each other line; clusters.jsonl; links.jsonl, or pairs.jsonl
