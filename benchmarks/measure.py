@@ -16,7 +16,6 @@ import os
 import sys
 import time
 
-
 BYTECODE = os.path.join(os.path.dirname(os.path.abspath(__file__)), ".cache", "bytecode")
 
 

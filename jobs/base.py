@@ -14,7 +14,7 @@ from jobs.input_split import InputSplit, input_split, reads_one_of
 from jobs.lean_mrjob import BytesProtocol, BytesValueProtocol, MRJob
 from jobs.records import STATS_KEY, encode_counts
 from jobs.sides import AGAINST, OWN
-from lsh_core.document import DocumentBatch, read_documents
+from lsh_core.document import BOM, DocumentBatch, read_documents
 from lsh_core.errors import LookalikeError, SettingsError
 from lsh_core.hashing import HALF, Hashes, digests64
 from lsh_core.settings import CHOICES, Settings
@@ -190,6 +190,9 @@ class BatchMapJob(LookalikeJob):
 
     def _map_placed(self, lines: list[bytes]) -> Iterator[Record]:
         """As ``map_batch``, but what nobody expected to go wrong says where it did."""
+        if not (self.lines_before or input_split().start):
+            # It marks the file, and is not the line's; Hadoop takes it off itself.
+            lines[0] = lines[0].removeprefix(BOM)
         try:
             yield from self.map_batch(lines)
         except LookalikeError:

@@ -15,7 +15,6 @@ from jobs.input_split import input_split, numbers_of_files
 from jobs.keep_policy import POLICIES, KeepPolicy
 from jobs.kept_lines import Place
 from jobs.members import NOBODY, read_members
-from lsh_core.document import BOM
 from lsh_core.errors import SettingsError
 from lsh_core.hashing import Hashes, digests64
 from lsh_core.ragged import Ints, equal_ranges
@@ -80,9 +79,6 @@ class CompanyJob(BatchMapJob):
     def _find_company(self, lines: list[bytes]) -> Company:
         """The lines of a batch that have company."""
         digests = self.digest_lines(lines)
-        if not (self.lines_before or input_split().start) and lines[0].startswith(BOM):
-            # It marks the file, and is not the line's.
-            lines[0] = lines[0][len(BOM) :]
         numbers = self._read_numbers(digests)
         doc_ids, texts, rejected = self.read_batch([lines[number] for number in numbers])
         rejected_numbers = [numbers[at] for at, _ in rejected]

@@ -65,10 +65,10 @@ def commands_of(folder: Path) -> dict[int, str]:
 
 
 def has_task(folder: Path, kind: str) -> bool:
-    """Whether a mapper, or a reducer, of the run is at work: it reads a file of that kind."""
+    """Whether a mapper, or a reducer, of the run is at work: its last words go to a folder of that kind."""
     for process_id in commands_of(folder):
         with suppress(OSError):  # it has ended meanwhile
-            if f"/{kind}/" in os.readlink(f"/proc/{process_id}/fd/0"):
+            if f"/{kind}/" in os.readlink(f"/proc/{process_id}/fd/2"):
                 return True
     return False
 
@@ -150,7 +150,7 @@ def test_a_run_that_is_stopped_while_it_sorts_leaves_nothing(
     assert run.returncode in (130, 143)
 
 
-@pytest.mark.parametrize("share_of_input", [0.1, 0.3, 0.7], ids=["split", "splits", "sort"])
+@pytest.mark.parametrize("share_of_input", [0.1, 0.3, 0.7], ids=["map", "maps", "sort"])
 def test_a_run_that_may_not_write_enough_leaves_nothing(share_of_input: float, corpus: Path, folder: Path) -> None:
     limit = (int(share_of_input * corpus.stat().st_size),) * 2
     run = start(corpus, folder, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
@@ -176,7 +176,8 @@ def small_disk(folder: Path) -> Iterator[Callable[[int], Path]]:
         subprocess.run(["umount", str(mount_point)], check=True)
 
 
-@pytest.mark.parametrize("times_input", [0.5, 1.3, 3.2], ids=["split", "gate", "pairs"])
+@pytest.mark.parametrize(
+    "times_input", [0.3, 0.5, 0.8, 1.3, 2.0], ids=["gate", "its sort", "pairs", "their sort", "result"])
 def test_a_run_on_a_full_disk_leaves_nothing(
     times_input: float, corpus: Path, small_disk: Callable[[int], Path]
 ) -> None:

@@ -86,3 +86,14 @@ def test_no_line_is_found_where_no_id_is_repeated(tmp_path: Path) -> None:
     gate = write_gate_of(lines, tmp_path / "gate", Settings())
     assert rejects(lines, "--repeated-ids", gate) == []
     assert rejects([], "--repeated-ids", gate) == []
+
+
+@pytest.mark.parametrize("num_cores", ["1", "3"])
+def test_the_mark_of_a_file_is_no_part_of_its_first_line(num_cores: str, tmp_path: Path) -> None:
+    lines = [b"{", GOOD, b"\xef\xbb\xbf{", b"}"]
+    plain, marked = written(tmp_path / "plain", lines), tmp_path / "marked"
+    marked.write_bytes(b"\xef\xbb\xbf" + Path(plain).read_bytes())
+    with_mark, without = (run_job(MRRejects, [], "--num-cores", num_cores, path) for path in (str(marked), plain))
+    assert with_mark.counts == without.counts
+    kept = [[json.loads(line)["line"] for line in output.lines] for output in (with_mark, without)]
+    assert sorted(kept[0]) == sorted(kept[1]) == ["{", "}", "\ufeff{"]
