@@ -6,6 +6,7 @@ their work with nothing else. What it cannot: that a real image can be bootstrap
 
 from __future__ import annotations
 
+import gzip
 import importlib.util
 import io
 import json
@@ -16,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
-from tests.engines.emr_steps import Storage, StreamingStep
+from tests.engines.emr_steps import Storage, StreamingStep, TaskFailed
 from tests.engines.engine import END_SECONDS, Engine
 from tests.engines.task_python import make_task_python
 
@@ -25,6 +26,17 @@ POLL_SECONDS = 0.1
 WORKING_STATES = ("RUNNING", "PENDING")
 API_PREFIX = "ElasticMapReduce."
 HADOOP_VERSION = "3.4.0"
+APPLICATION = "application_1_0001"
+STEP_LOG = f"""\
+2026-01-01 00:00:00,000 INFO org.apache.hadoop.yarn.client.api.impl.YarnClientImpl (main): \
+Submitted application {APPLICATION}
+2026-01-01 00:00:00,000 INFO org.apache.hadoop.mapreduce.Job (main): Running job: job_1_0001
+"""
+TASK_LOG = """\
+2026-01-01 00:00:00,000 WARN [main] org.apache.hadoop.mapred.YarnChild: Exception running child : \
+java.lang.RuntimeException: PipeMapRed.waitOutputThreads(): subprocess failed with code 1
+\tat org.apache.hadoop.streaming.PipeMapRed.waitOutputThreads(PipeMapRed.java:326)
+"""
 
 
 def missing() -> Optional[str]:
@@ -79,9 +91,12 @@ class EmulatedEmr(Engine):
     region = "us-east-1"
 
     def start(self) -> None:
+        from moto.moto_api._internal import moto_api_backend
         from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
         from werkzeug.serving import make_server
 
+        # What others of this process have left.
+        moto_api_backend.reset()
         logging.getLogger("werkzeug").setLevel(logging.WARNING)
         self._recorder = Recorder(DomainDispatcherApplication(create_backend_app))
         self._server = make_server(HOST, 0, self._recorder, threaded=True)
@@ -112,8 +127,6 @@ class EmulatedEmr(Engine):
             "iam_instance_profile": "an-instance-profile",
             "iam_service_role": "a-service-role",
             "applications": ["Hadoop"],
-            # Logs do not come, and mrjob would wait for them.
-            "read_logs": False,
             "check_cluster_every": 2 * POLL_SECONDS,
             "cloud_fs_sync_secs": 0,
         }
@@ -155,8 +168,19 @@ class EmulatedEmr(Engine):
             StreamingStep(step.args, self.storage, work, self.task_python.parent, self.env).run()
         except Exception as error:  # whatever it is, the step has failed and the cluster goes on
             (self.logs / f"step-{step.id}.log").write_text(f"{step.name}: {error}\n")
-            step.state, step.last_state_change_reason = "FAILED", str(error)
+            if isinstance(error, TaskFailed):
+                self._write_logs(f"{cluster.log_uri}{cluster.id}", step.id, error.stderr)
+            state, step.last_state_change_reason = "FAILED", str(error)
         else:
-            step.state = "COMPLETED"
-        if all(step.state not in WORKING_STATES for step in cluster.steps):
+            state = "COMPLETED"
+        # First, since mrjob waits long for the logs of a cluster that goes on.
+        if not any(other.state in WORKING_STATES for other in cluster.steps if other is not step):
             cluster.terminate()
+        step.state = state
+
+    def _write_logs(self, folder: str, step_id: str, stderr: bytes) -> None:
+        """As EMR does: the step's log, which names the application, and what its failed task and Java have said."""
+        container = f"containers/{APPLICATION}/container_1_0001_01_000002"
+        for name, content in ((f"steps/{step_id}/syslog", STEP_LOG.encode()), (f"{container}/stderr", stderr),
+                              (f"{container}/syslog", TASK_LOG.encode())):
+            self.storage.write(f"{folder}/{name}.gz", gzip.compress(content))

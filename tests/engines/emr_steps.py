@@ -16,6 +16,14 @@ NUM_MAPPERS = 2
 NUM_REDUCERS = 2
 
 
+class TaskFailed(Exception):
+    """A task that ended with a code, and what it wrote on its way."""
+
+    def __init__(self, name: str, code: int, stderr: bytes) -> None:
+        super().__init__(f"{name} ended with code {code}:\n{stderr.decode()[-2000:]}")
+        self.stderr = stderr
+
+
 class Storage:
     """S3 by addresses."""
 
@@ -99,7 +107,7 @@ class StreamingStep:
         done = subprocess.run(shlex.split(self.options[option][0]), input=b"".join(line + b"\n" for line in lines),
                               capture_output=True, cwd=folder, env=env)
         if done.returncode:
-            raise ChildProcessError(f"{name} ended with code {done.returncode}:\n{done.stderr.decode()[-2000:]}")
+            raise TaskFailed(name, done.returncode, done.stderr)
         return done.stdout.splitlines()
 
     def _written(self, line: bytes, kind: str) -> bytes:

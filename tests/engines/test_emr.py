@@ -220,6 +220,5 @@ def test_a_failing_step_fails_the_run(cluster: EmulatedEmr, tmp_path: Path) -> N
         failed = cluster.lookalike(CORPUS, "--out", tmp_path / "out")
     finally:
         numpy.with_name("not_numpy").rename(numpy)
-    assert failed.exit_code == 1 and "\nlookalike: gate: " in failed.stderr and "\nlogs: s3://" in failed.stderr
-    assert "numpy is not installed for" in cluster.log_tails()
+    assert failed.exit_code == 1 and "\nlookalike: gate: numpy is not installed for " in failed.stderr
     assert not (tmp_path / "out").exists()

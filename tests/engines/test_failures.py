@@ -17,7 +17,7 @@ BROKEN = "import hashlib\ndel hashlib.blake2b\n"
 """What a mapper cannot do without."""
 
 
-@pytest.fixture(scope="module", params=["hadoop", "spark"])
+@pytest.fixture(scope="module", params=["hadoop", "spark", "emr"])
 def cluster(request: pytest.FixtureRequest) -> Iterator[Any]:
     """An engine whose tasks' Python can be broken."""
     yield from ENGINES[request.param].started()
@@ -35,7 +35,7 @@ def test_missing_numpy_is_one_line(cluster: Any, tmp_path: Path) -> None:
     finally:
         numpy.with_name("not_numpy").rename(numpy)
     assert failed.exit_code == 1 and not (tmp_path / "out").exists()
-    said = f"lookalike: gate: numpy is not installed for {cluster.task_python} on "
+    said = f"lookalike: gate: numpy is not installed for {cluster.task_python}"
     (line,) = [line for line in failed.stderr.splitlines() if line.startswith("lookalike: ")]
     assert line.startswith(said) and "bring an environment along" in line, failed.stderr
     assert_no_java(failed.stderr)
