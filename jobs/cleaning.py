@@ -32,7 +32,7 @@ from jobs.silence import Silence
 from lsh_core.errors import SettingsError
 from lsh_core.settings import Settings
 
-MAX_PAIRS = MEMORY_LINKS
+MAX_PAIRS = 2_000_000
 """Of more pairs than these --cluster keeper is refused: all of them are in memory then."""
 
 BY_ID = KeepPolicy("id")
@@ -105,10 +105,12 @@ class Keeping:
 
     def keepers(self, links: Path) -> KeptClusters:
         """The clusters of all links or pairs, each with its keeper."""
-        if self.cleaning.cluster == "keeper" and has_more_lines(links, MAX_PAIRS):
+        needs_all = self.cleaning.cluster == "keeper"
+        if needs_all and has_more_lines(links, MAX_PAIRS):
             raise SettingsError(f"--cluster keeper needs all pairs in memory, and there are more than {MAX_PAIRS:,}; "
                                 "--cluster chain does not")
-        clusters = clusters_of_links(links, self._run_round, self.jobs.tmp_dir)
+        memory_links = MAX_PAIRS if needs_all else MEMORY_LINKS
+        clusters: Iterable[Cluster] = clusters_of_links(links, self._run_round, self.jobs.tmp_dir, memory_links)
         if self.work.indexes:
             has_others = any(source.keys_path is None for source in self.jobs.against)
             ids = known_ids(self.work.indexes, self.jobs.settings) if has_others else None

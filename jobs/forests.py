@@ -14,7 +14,7 @@ from jobs.outputs import sorted_lines
 from jobs.records import DocId, encode_pair, json_bytes
 from lsh_core.clustering import ForestOfBlocks, spanning_forest
 from lsh_core.hashing import digests128
-from lsh_core.ragged import distinct
+from lsh_core.ragged import distinct, rows_of
 
 MEMORY_LINKS = 500_000
 """As many links as this, or fewer, are read into memory: some 550 bytes each, where no two share a document. Of more,
@@ -39,7 +39,7 @@ def join_forests(lines: Iterable[bytes], tmp_dir: Path, memory_links: int = MEMO
 
 def _join_in_memory(lines: Iterable[bytes]) -> Iterator[Link]:
     ids, edges = read_edges(lines)
-    for a, b, similarity in zip(*(column.tolist() for column in spanning_forest(len(ids), edges))):
+    for a, b, similarity in rows_of(*spanning_forest(len(ids), edges)):
         yield ids[a], ids[b], similarity
 
 

@@ -11,7 +11,7 @@ from jobs.bundles import Row
 from jobs.records import DocId, encode_pair
 from lsh_core.check import Candidates
 from lsh_core.clustering import Edges, joined, spanning_forest, without_useless
-from lsh_core.ragged import Ints
+from lsh_core.ragged import Ints, rows_of
 
 MAX_EDGES = 1 << 19
 NO_NODE = -1
@@ -63,7 +63,7 @@ class Forest:
         """The forest of documents."""
         self._join()
         best: dict[int, tuple[int, float]] = {}
-        for a, b, similarity in zip(*(column.tolist() for column in self.edges)):
+        for a, b, similarity in rows_of(*self.edges):
             best.setdefault(a, (b, similarity))
             best.setdefault(b, (a, similarity))
             yield from _link(self.firsts[a], self.firsts[b], similarity)
