@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import jobs.held_lines
 import jobs.keepers
 import jobs.mr_keep
 from jobs.kept_lines import Decision, Place
@@ -99,11 +100,11 @@ def test_copies_in_several_files_come_in_the_order_of_the_inputs(tmp_path: Path)
 
 
 @given(st.lists(st.integers(0, 29), max_size=45), st.integers(1, 3), st.sampled_from([1, 2, 7, 500]),
-       st.sampled_from([0, 300, 1 << 19]), st.randoms(use_true_random=False))
+       st.sampled_from([0, 300, 1 << 19]), st.sampled_from([1, 1 << 25]), st.randoms(use_true_random=False))
 @settings(max_examples=20)
 def test_decisions_do_not_depend_on_order_parts_or_batches(
     tmp_path_factory: pytest.TempPathFactory, copied: list[int], num_cores: int, part_docs: int, check_bytes: int,
-    choose: random.Random,
+    held_bytes: int, choose: random.Random,
 ) -> None:
     documents = made_up_documents(30, num_words=8)
     doc_ids = sorted(documents)
@@ -115,6 +116,7 @@ def test_decisions_do_not_depend_on_order_parts_or_batches(
     with pytest.MonkeyPatch.context() as patches:
         patches.setattr(jobs.keepers, "PART_DOCS", part_docs)
         patches.setattr(jobs.mr_keep, "CHECK_BYTES", check_bytes)
+        patches.setattr(jobs.held_lines, "HELD_BYTES", held_bytes)
         options = side_files(folder, lines, [cluster, other])
         found = decisions(lines, *options, "--num-cores", str(num_cores))
     sets = {doc_id: oracles.shingles(oracles.normalize(text)) for doc_id, text in documents.items()}
