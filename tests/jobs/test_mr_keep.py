@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -92,9 +94,12 @@ def test_of_lines_of_one_document_the_first_by_the_policy_stays(policy: str, kep
         assert [one.is_kept for one in found] == [number == kept for number in range(4)]
 
 
-def test_copies_in_several_files_come_in_the_order_of_the_inputs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("told_name", [str, os.path.basename], ids=["path", "base name"])
+def test_copies_in_several_files_come_in_the_order_of_the_inputs(
+    told_name: Callable[[str], str], tmp_path: Path
+) -> None:
     paths = [written(tmp_path / name, LINES[:1]) for name in ("2.jsonl", "1.jsonl", "3.jsonl")]
-    found = decisions([], *side_files(tmp_path, LINES[:1] * 3, [], paths), *paths)
+    found = decisions([], *side_files(tmp_path, LINES[:1] * 3, [], list(map(told_name, paths))), *paths)
     assert [Place.decode(one.place).input_number for one in found] == [0, 1, 2]
     assert [one.is_kept for one in found] == [True, False, False]
 
