@@ -44,7 +44,7 @@ def open_corpora(
     indexes = [open_index(Path(item.path), settings, tmp_dir) for item in found_against if item.is_index]
     others = [item for item in found_against if not item.is_index]
     sources = open_found(others, settings, tmp_dir) + [source for index in indexes for source in index.sources()]
-    return Corpora(open_found(found, settings, tmp_dir), renamed(sources, tmp_dir), indexes)
+    return Corpora(open_found(found, settings, tmp_dir), renamed(sources, "against", tmp_dir), indexes)
 
 
 def names_and_bytes(sources: Sequence[Source]) -> tuple[list[str], int]:
@@ -52,15 +52,15 @@ def names_and_bytes(sources: Sequence[Source]) -> tuple[list[str], int]:
     return [source.name for source in sources], sum(source.num_bytes for source in sources)
 
 
-def renamed(sources: Sequence[Source], tmp_dir: Path) -> list[Source]:
+def renamed(sources: Sequence[Source], kind: str, tmp_dir: Path) -> list[Source]:
     """The same files; local ones have links as paths, whose base names stay where an engine uploads them."""
-    return [source if source.remote_bytes is not None else _linked(source, number, tmp_dir)
+    return [source if source.remote_bytes is not None else _linked(source, f"{kind}-{number:05}", tmp_dir)
             for number, source in enumerate(sources)]
 
 
-def _linked(source: Source, number: int, tmp_dir: Path) -> Source:
+def _linked(source: Source, name: str, tmp_dir: Path) -> Source:
     # The folder's name is made up at random: no other file of the run is called so.
-    link = os.path.join(os.path.abspath(tmp_dir), f"{tmp_dir.name}-against-{number:05}")
+    link = os.path.join(os.path.abspath(tmp_dir), f"{tmp_dir.name}-{name}")
     packing, keys_path = split_endings(source.path)[1], None
     try:
         os.symlink(source.path, link + packing)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Callable
 
-from jobs.against import OwnClusters, marked_links
+from jobs.against import OwnClusters, marked_links, told_names
 from jobs.clusters import MEMORY_LINKS, Cluster, clusters_of_links, has_more_lines
 from jobs.errors import JobFailed
 from jobs.input_checks import check_same_input
@@ -33,7 +33,7 @@ from jobs.silence import Silence
 from lsh_core.errors import SettingsError
 from lsh_core.settings import Settings
 
-MAX_PAIRS = MEMORY_LINKS
+MAX_PAIRS = 2_000_000
 """Of more pairs than these --cluster keeper is refused: all of them are in memory then."""
 
 BY_ID = KeepPolicy("id")
@@ -101,7 +101,9 @@ class Keeping:
     def __init__(self, work: CorpusRun, gate: Path, cleaning: Cleaning) -> None:
         self.work, self.jobs, self.report, self.cleaning = work, work.jobs, work.report, cleaning
         paths = self.jobs.tmp_dir / "input-paths.json"
-        paths.write_text(json.dumps([source.path for source in self.jobs.sources]))
+        sources = self.jobs.sources
+        told = [source.path for source in sources] if self.jobs.runner in HERE else told_names(sources)
+        paths.write_text(json.dumps(told))
         self._members = self.jobs.tmp_dir / "members"
         self._args = ["--gate", str(gate), "--members", str(self._members), "--input-paths", str(paths),
                       "--keep", str(cleaning.keep), "--duplicate-ids", work.run.duplicate_ids]
@@ -110,10 +112,12 @@ class Keeping:
 
     def keepers(self, links: Path) -> KeptClusters:
         """The clusters of all links or pairs, each with its keeper."""
-        if self.cleaning.cluster == "keeper" and has_more_lines(links, MAX_PAIRS):
+        needs_all = self.cleaning.cluster == "keeper"
+        if needs_all and has_more_lines(links, MAX_PAIRS):
             raise SettingsError(f"--cluster keeper needs all pairs in memory, and there are more than {MAX_PAIRS:,}; "
                                 "--cluster chain does not")
-        clusters = clusters_of_links(links, self._run_round, self.jobs.tmp_dir)
+        memory_links = MAX_PAIRS if needs_all else MEMORY_LINKS
+        clusters: Iterable[Cluster] = clusters_of_links(links, self._run_round, self.jobs.tmp_dir, memory_links)
         if self.work.indexes:
             has_others = any(source.keys_path is None for source in self.jobs.against)
             ids = known_ids(self.work.indexes, self.jobs.settings) if has_others else None

@@ -13,10 +13,11 @@ from jobs.edges import decode_edge, decode_id, read_edges
 from jobs.outputs import write_sorted
 from jobs.run_report import StepReport
 from lsh_core.clustering import Edges, components
-from lsh_core.ragged import run_starts
+from lsh_core.ragged import rows_of, run_starts
 
-MEMORY_LINKS = 2_000_000
-"""As many links as this, or fewer, are read into memory: some 400 bytes each, where no two share a document."""
+MEMORY_LINKS = 1_000_000
+"""As many links as this, or fewer, are read into memory. Where no two of them share a document, they take 350 MB there,
+and 500 MB once the members of their clusters are written."""
 
 
 class Cluster(NamedTuple):
@@ -44,7 +45,7 @@ def clusters_of_links(
         write_sorted(find_stars(links, run_round, tmp_dir), stars, tmp_dir)
         return StarClusters(stars)
     with open(links, "rb") as file:
-        return list(_clusters_in_memory(*read_edges(file)))
+        return LinkedClusters(*read_edges(file))
 
 
 def has_more_lines(path: Path, num_lines: int) -> bool:
@@ -53,17 +54,22 @@ def has_more_lines(path: Path, num_lines: int) -> bool:
         return sum(1 for _ in islice(file, num_lines + 1)) > num_lines
 
 
-def _clusters_in_memory(ids: list[str], edges: Edges) -> Iterator[Cluster]:
-    roots = components(len(ids), edges.a, edges.b)
-    nodes = np.argsort(roots, kind="stable")
-    edges = edges.where(np.argsort(roots[edges.a], kind="stable"))
-    node_starts, edge_starts = run_starts(roots[nodes]).tolist(), run_starts(roots[edges.a]).tolist()
-    names = [ids[node] for node in nodes.tolist()]
-    ends = [[ids[node] for node in column.tolist()] for column in edges[:2]]
-    links = list(zip(*ends, edges.similarities.tolist()))
-    for first, end, first_link, end_link in zip(node_starts, [*node_starts[1:], len(names)],
-                                                edge_starts, [*edge_starts[1:], len(links)]):
-        yield Cluster(names[first:end], links[first_link:end_link])
+class LinkedClusters:
+    """Clusters of links, all of which are in memory, as numbers; ids and links of one at a time are spelled out."""
+
+    def __init__(self, ids: list[str], edges: Edges) -> None:
+        roots = components(len(ids), edges.a, edges.b)
+        self._ids, self._nodes = ids, np.argsort(roots, kind="stable")
+        self._edges = edges.where(np.argsort(roots[edges.a], kind="stable"))
+        # Every cluster has nodes and links.
+        self._num_nodes, self._num_links = (
+            np.diff(run_starts(ordered), append=len(ordered)) for ordered in (roots[self._nodes], roots[self._edges.a]))
+
+    def __iter__(self) -> Iterator[Cluster]:
+        doc_ids = (self._ids[node] for node, in rows_of(self._nodes))
+        links = ((self._ids[a], self._ids[b], similarity) for a, b, similarity in rows_of(*self._edges))
+        for num_nodes, num_links in rows_of(self._num_nodes, self._num_links):
+            yield Cluster(list(islice(doc_ids, num_nodes)), list(islice(links, num_links)))
 
 
 class StarClusters:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 from array import array
 from collections.abc import Iterable
 
@@ -15,6 +16,7 @@ from lsh_core.clustering import Edges
 MAX_SHOWN = 200
 
 _LOW, _ESCAPED = re.compile(rb"[\x00-\x0e]"), re.compile(rb"\x0e(.)")
+_LAST = 2**64 - 1
 
 
 def decode_link(line: bytes) -> tuple[str, str, float]:
@@ -85,3 +87,21 @@ def decode_edge(line: bytes) -> tuple[bytes, bytes]:
         return smaller, larger
     a, b, _ = decode_link(line)
     return encode_id(a), encode_id(b)
+
+
+def encode_ranked(a: str, b: str, similarity: float) -> bytes:
+    """A link as a line; lines sort as links are joined: the most similar first, then by a, then by b."""
+    # Numbers that are not negative sort as their bits do.
+    (bits,) = struct.unpack(">Q", struct.pack(">d", similarity))
+    return b"%016x\t%b\t%b" % (_LAST - bits, encode_id(a), encode_id(b))
+
+
+def decode_ranked(line: bytes) -> tuple[str, str, float]:
+    """The inverse of ``encode_ranked``.
+
+    >>> decode_ranked(encode_ranked("x", "y", 0.8))
+    ('x', 'y', 0.8)
+    """
+    rank, a, b = line.split(b"\t")
+    (similarity,) = struct.unpack(">d", struct.pack(">Q", _LAST - int(rank, 16)))
+    return decode_id(a), decode_id(b), similarity

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import tempfile
 from functools import partial
@@ -20,6 +19,7 @@ from jobs import __version__
 from jobs.errors import InputError
 from jobs.gate_file import fingerprint
 from jobs.index_names import DOCUMENTS, KEYS, LINKS, MANIFEST
+from jobs.outputs import sync
 from jobs.readers import Source
 from lsh_core.settings import Settings
 
@@ -122,11 +122,12 @@ def described(path: Path, kind: str) -> dict[str, Any]:
 
 
 def write_manifest(folder: Path, settings: Settings, num_documents: int, files: list[dict[str, Any]]) -> None:
-    """Write the manifest, at once, in the place of one that may be there."""
+    """Write the manifest, at once, in the place of one that may be there; all that it names is on disk before."""
     manifest = {**_fingerprint(settings), "version": __version__, "documents": num_documents, "files": files}
     unfinished = folder / f".{MANIFEST}.unfinished"
-    with open(unfinished, "w", encoding="utf-8") as file:
-        json.dump(manifest, file, ensure_ascii=False)
-        file.flush()
-        os.fsync(file.fileno())
+    unfinished.write_text(json.dumps(manifest, ensure_ascii=False), encoding="utf-8")
+    for path in (*(folder / file["name"] for file in files), unfinished, folder):
+        sync(path)
     unfinished.replace(folder / MANIFEST)
+    # What it names no more may be removed now.
+    sync(folder)

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple, Optional
 from jobs.cleaning import Cleaning, Keeping
 from jobs.edges import decode_link
 from jobs.errors import InputError
+from jobs.forests import join_forests
 from jobs.index_files import Index, described, open_index, write_manifest
 from jobs.index_names import DOCUMENTS, KEYS, LINKS, is_index, piece_name
 from jobs.input_files import shown
 from jobs.job_runner import Run
 from jobs.kept import KEPT_NAMES
 from jobs.known_documents import without_known
-from jobs.links import join_forests
 from jobs.mr_keys import MRKeys
 from jobs.outputs import write_sorted
 from jobs.pipeline import CorpusRun, make_gate, open_run, write_pairs
@@ -95,7 +95,7 @@ def _write_piece(work: CorpusRun, index: Optional[Index]) -> Piece:
     joined = jobs.tmp_dir / "joined"
     with open(found, "rb") as lines, open(joined, "wb") as file:
         new_links = _without_marks(lines) if index else lines
-        file.writelines(line + b"\n" for line in join_forests(chain(_links(index), new_links)))
+        file.writelines(line + b"\n" for line in join_forests(chain(_links(index), new_links), jobs.tmp_dir))
     write_sorted(joined, links, jobs.tmp_dir)
     return Piece([described(documents, DOCUMENTS), described(keys, KEYS), described(links, LINKS)], num_documents)
 

@@ -28,27 +28,26 @@ def input_split() -> InputSplit:
 
 
 def numbers_of_files(paths: Sequence[str]) -> Callable[[str], int]:
-    """A function from an engine's name of a file to its number among these; one beyond all for others."""
+    """A function from an engine's name of a file to its number among these; one beyond all for others.
+
+    They are given by their addresses, or, where an engine may have uploaded them, by base names that no other file has.
+    """
     number_of = {path: number for number, path in enumerate(paths)}
     return lambda file: next((number_of[name] for name in names_of(file) if name in number_of), len(paths))
 
 
 def names_of(uri: str) -> tuple[str, ...]:
-    """What an engine may have been given as the name of a file: all of a URI, a path, or HDFS without its host.
+    """What an engine may have been given as the name of a file: all of a URI, a path, HDFS without its host, or less.
 
-    Spark gives names as URIs have them, others as they are.
+    Spark gives names as URIs have them, others as they are. The last is the base name, for files that were uploaded.
 
-    >>> names_of("hdfs://host:8020/my%20corpus.jsonl")[-1], names_of("file:///corpus.jsonl")[-1]
-    ('hdfs:///my corpus.jsonl', '/corpus.jsonl')
+    >>> names_of("hdfs://host:8020/my%20corpus.jsonl")[-2:], names_of("file:///corpus.jsonl")[-2:]
+    (('hdfs:///my corpus.jsonl', 'my%20corpus.jsonl'), ('/corpus.jsonl', 'corpus.jsonl'))
     """
     names = (uri, re.sub(r"^file://|(?<=^hdfs://)[^/]+", "", uri))
-    return (*names, *map(unquote, names))
+    return (*names, *map(unquote, names), os.path.basename(uri))
 
 
 def reads_one_of(files: Container[str]) -> bool:
-    """Whether the mapper that runs in this process reads one of these files.
-
-    They are given by their addresses, or, where an engine may have uploaded them, by base names that no other file has.
-    """
-    file = input_split().file
-    return any(name in files for name in (*names_of(file), os.path.basename(file)))
+    """Whether the mapper that runs in this process reads one of these files, given as above."""
+    return any(name in files for name in names_of(input_split().file))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from contextlib import suppress
 from typing import Any, NamedTuple, Optional, Union
 
@@ -17,6 +18,10 @@ CLUSTERS = ("chain", "keeper")
 
 BY_FIELD = ("max", "min")
 POLICIES = "id, longest, shortest, max:FIELD or min:FIELD"
+
+
+SPELLED_NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?\s*", re.ASCII | re.IGNORECASE)
+"""What Python takes for numbers besides is text to others: digits of other scripts, underscores between digits."""
 
 
 class KeepPolicy(NamedTuple):
@@ -65,13 +70,13 @@ class KeepPolicy(NamedTuple):
 def number_of(value: Any) -> Rank:
     """A number of JSON, or one that a string spells, as all fields of CSV do; else None.
 
-    >>> number_of(7), number_of("-.5e3"), number_of("many"), number_of(True), number_of("inf")
+    >>> number_of(7), number_of("-.5e3"), number_of("1_000"), number_of(True), number_of("inf")
     (7, -500.0, None, None, None)
     """
-    if isinstance(value, str):
+    if isinstance(value, str) and SPELLED_NUMBER.fullmatch(value):
         spelled = value
+        value = float(spelled)
         with suppress(ValueError):
-            value = float(spelled)
             # Large integers would lose digits.
             value = int(spelled)
     is_number = isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -75,18 +76,19 @@ def _greedy_parts(cluster: Cluster, ranks: Mapping[str, Rank]) -> Iterator[KeptC
 
 def members_of(clusters: Iterable[KeptCluster]) -> Members:
     """The side file of clusters, which are numbered as they come."""
-    digests, sizes, is_keeper, similarities = [], [], [], []
+    digests, sizes, is_keeper, similarities = bytearray(), array("q"), bytearray(), array("d")
     for keeper, doc_ids, known, _ in clusters:
         sizes.append(len(doc_ids))
-        digests.append(digests128(doc_id.encode() for doc_id in doc_ids))
-        is_keeper += [doc_id == keeper for doc_id in doc_ids]
-        similarities += [known.get(doc_id, np.nan) for doc_id in doc_ids]
+        digests += digests128(doc_id.encode() for doc_id in doc_ids).tobytes()
+        is_keeper += bytes(doc_id == keeper for doc_id in doc_ids)
+        similarities.extend(known.get(doc_id, math.nan) for doc_id in doc_ids)
         if len(is_keeper) > MAX_MEMBERS:
             raise LookalikeError(f"more than {MAX_MEMBERS:,} documents have near-duplicates: clean the corpus in parts")
-    num_parts = -(-np.array(sizes, np.int64) // PART_DOCS)
+    num_docs = np.array(sizes, np.int64)
     return Members(
-        np.concatenate([np.empty(0, "S16"), *digests]), np.repeat(np.arange(len(sizes)), sizes),
-        np.repeat(num_parts, sizes), np.array(is_keeper, bool), np.array(similarities, np.float64)).in_order()
+        np.frombuffer(digests, "S16"), np.repeat(np.arange(len(num_docs)), num_docs),
+        np.repeat(-(-num_docs // PART_DOCS), num_docs), np.frombuffer(is_keeper, bool),
+        np.frombuffer(similarities, np.float64)).in_order()
 
 
 class KeptClusters:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from jobs.bundles import Row
-from jobs.edges import read_edges
-from jobs.records import DocId, encode_pair, json_bytes
+from jobs.records import DocId, encode_pair
 from lsh_core.check import Candidates
 from lsh_core.clustering import Edges, joined, spanning_forest, without_useless
-from lsh_core.ragged import Ints
+from lsh_core.ragged import Ints, rows_of
 
 MAX_EDGES = 1 << 19
 NO_NODE = -1
@@ -64,7 +63,7 @@ class Forest:
         """The forest of documents."""
         self._join()
         best: dict[int, tuple[int, float]] = {}
-        for a, b, similarity in zip(*(column.tolist() for column in self.edges)):
+        for a, b, similarity in rows_of(*self.edges):
             best.setdefault(a, (b, similarity))
             best.setdefault(b, (a, similarity))
             yield from _link(self.firsts[a], self.firsts[b], similarity)
@@ -80,10 +79,3 @@ def _link(one: DocId, other: DocId, similarity: float) -> Iterator[bytes]:
     """A line; none between documents that got the same id."""
     if one != other:
         yield encode_pair(one, other, similarity)
-
-
-def join_forests(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """The forest of the links of all reducers: their pieces of split bundles become one."""
-    ids, edges = read_edges(lines)
-    for a, b, similarity in zip(*(column.tolist() for column in spanning_forest(len(ids), edges))):
-        yield encode_pair(DocId(ids[a], json_bytes(ids[a])), DocId(ids[b], json_bytes(ids[b])), similarity)

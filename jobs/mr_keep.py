@@ -2,8 +2,8 @@
 
 Of a document that stands on several lines, which may have other fields, one is decided about: the first by the policy,
 then by its bytes, then in the input. A cluster meets in one reducer, or, if it is large, in several, to each of which
-its keeper is sent. Of a corpus that the other is held against only keepers come, to be compared with, and nothing is
-decided about them.
+its keeper is sent. Lines wait for the keeper, which may come last: long ones in a file. Of a corpus that the other is
+held against only keepers come, to be compared with, and nothing is decided about them.
 """
 
 import jobs.task_check  # noqa: F401
@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from jobs.base import Record
 from jobs.company import Company, CompanyJob
+from jobs.held_lines import HeldLines, held_lines
 from jobs.keep_policy import order_of
 from jobs.kept_lines import (
     ALONE,
@@ -100,29 +101,31 @@ class MRKeep(CompanyJob):
         if key == STATS_KEY:
             yield from ((None, counts) for counts in values)
             return
-        documents: dict[bytes, CompanyLine] = {}
-        for record in map(CompanyLine.decode, values):
-            yield from self._take(documents, record)
-        keeper = next((record for record in documents.values() if record.role in (KEEPER, REFERENCE)), None)
-        for record in documents.values():
-            if record.role in (KEEPER, ALONE):
-                yield self._kept(record)
-            elif record.role == MEMBER:
-                if keeper is None:
-                    raise NoKeeper(f"cluster {record.cluster.decode()} has no keeper: did the input change?")
-                yield from self._compare(ToCompare(record, keeper))
+        with held_lines() as documents:
+            for record in map(CompanyLine.decode, values):
+                yield from self._take(documents, record)
+            # It may come last.
+            keeper = next((record for record in documents if record.role in (KEEPER, REFERENCE)), None)
+            for record in documents:
+                if record.role in (KEEPER, ALONE):
+                    yield self._kept(record)
+                elif record.role == MEMBER:
+                    if keeper is None:
+                        raise NoKeeper(f"cluster {record.cluster.decode()} has no keeper: did the input change?")
+                    yield from self._compare(ToCompare(record, keeper))
 
-    def _take(self, documents: dict[bytes, CompanyLine], record: CompanyLine) -> Iterator[Record]:
+    def _take(self, documents: HeldLines, record: CompanyLine) -> Iterator[Record]:
         """Of all lines of a document only the first in order is held; the others go at once."""
         former = documents.get(record.id_json)
         if former is None:
-            documents[record.id_json] = record
+            documents.put(record)
             return
         if former.text_digest != record.text_digest:
             raise SameId(f"two texts got the id {record.id_json.decode()} by --duplicate-ids number: give them ids of "
                          "their own")
         first, other = sorted((former, record), key=self._order)
-        documents[record.id_json] = first
+        if first is record:
+            documents.put(record)
         if record.role != REFERENCE:
             yield self._removed(other, first, 1.0, SAME_LINE)
 

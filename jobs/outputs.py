@@ -56,6 +56,15 @@ def settle(partial: Path, folder: Path) -> None:
     partial.rename(folder)
 
 
+def sync(path: Path) -> None:
+    """Have a file's content on disk, or a folder's names, also if the power fails."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
 def publish(made: Path, result: Path) -> None:
     """Let a file of a stage stand among the results too; it is copied only where a disk has no hard links."""
     try:

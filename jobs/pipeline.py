@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
-from jobs.against import names_and_bytes, open_corpora, shown_links
+from jobs.against import names_and_bytes, open_corpora, renamed, shown_links
 from jobs.engine_log import show_log
 from jobs.errors import InputError, OutputError
+from jobs.forests import join_forests
 from jobs.gate_file import write_gate
 from jobs.index_files import Index
 from jobs.input_checks import check_input, check_same_input, check_unique_ids, find_rejects
 from jobs.job_runner import JobRunner, Run
+from jobs.lean_mrjob import HERE
 from jobs.line_estimates import estimated_lines
-from jobs.links import join_forests
 from jobs.mr_gate import MRGate
 from jobs.mr_pairs import MRPairs
 from jobs.outputs import publish, write_sorted
@@ -72,6 +73,8 @@ def open_run(
         remote = Remote(run, tmp_dir)
         remote.check_output(run.out)
         sources, against, indexes = open_corpora(run.inputs, run.against, settings, tmp_dir, remote.find)
+        if run.runner not in HERE:
+            sources = renamed(sources, "input", tmp_dir)
         check_number_of_files([*sources, *against], run.runner)
         with JobRunner(run, settings, sources, tmp_dir, display, against) as jobs, \
                 _result_folder(run, remote, jobs, asked_for) as (folder, stages):
@@ -180,7 +183,7 @@ def write_pairs(work: CorpusRun, gate: Path) -> Path:
             return {"num_pairs": write_sorted(lines, path, jobs.tmp_dir)}
         joined = jobs.tmp_dir / "links"
         with open(lines, "rb") as pieces, open(joined, "wb") as file:
-            file.writelines(line + b"\n" for line in join_forests(pieces))
+            file.writelines(line + b"\n" for line in join_forests(pieces, jobs.tmp_dir))
         return {"num_links": write_sorted(joined, path, jobs.tmp_dir)}
 
     made = work.stages.make("pairs", work.report, produce)

@@ -134,6 +134,36 @@ def spanning_forest(num_nodes: int, edges: Edges) -> Edges:
     return edges.where(is_chosen)
 
 
+class ForestOfBlocks:
+    """What ``spanning_forest`` gives, where edges come in blocks, the best first: no edge is held, only the nodes."""
+
+    def __init__(self, num_nodes: int) -> None:
+        self._above = np.arange(num_nodes)
+
+    def add(self, nodes_a: Ints, nodes_b: Ints) -> Ints:
+        """Which edges of the next block belong to the forest.
+
+        >>> ForestOfBlocks(3).add(np.array([0, 1, 0]), np.array([2, 2, 1]))
+        array([0, 1])
+        """
+        roots_a, roots_b = self._roots(nodes_a), self._roots(nodes_b)
+        rows = np.flatnonzero(roots_a != roots_b)
+        roots = distinct(np.append(roots_a[rows], roots_b[rows]))
+        # Sooner is better.
+        edges = Edges(np.searchsorted(roots, roots_a[rows]), np.searchsorted(roots, roots_b[rows]), -rows.astype(float))
+        forest = spanning_forest(len(roots), edges)
+        self._above[roots] = roots[components(len(roots), forest.a, forest.b)]
+        return (-forest.similarities).astype(np.int64)
+
+    def _roots(self, nodes: Ints) -> Ints:
+        """The root of each node's tree, to which it is moved up."""
+        roots = self._above[nodes]
+        while not np.array_equal(above := self._above[roots], roots):
+            roots = above
+        self._above[nodes] = roots
+        return roots
+
+
 def without_useless(num_nodes: int, forest: Edges, edges: Edges) -> Edges:
     """Those edges that may belong to the forest of ``forest`` and ``edges`` together.
 

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+BLOCK_ROWS = 1 << 16
+
 Ints = npt.NDArray[np.int64]
 
 
@@ -45,6 +47,16 @@ def distinct(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """
     ascending = np.sort(values)
     return ascending[run_starts(ascending)]
+
+
+def rows_of(*columns: npt.NDArray[Any]) -> Iterator[tuple[Any, ...]]:
+    """The rows of columns of one length as Python's numbers, of which a block at a time is there: they are large.
+
+    >>> list(rows_of(np.array([7, 3]), np.array([0.5, 1])))
+    [(7, 0.5), (3, 1.0)]
+    """
+    for first in range(0, len(columns[0]), BLOCK_ROWS):
+        yield from zip(*(column[first : first + BLOCK_ROWS].tolist() for column in columns))
 
 
 def order_of(hashes: npt.NDArray[np.uint64]) -> Ints:

@@ -15,20 +15,23 @@ pytestmark = pytest.mark.engines
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Articles, lines of every kind, and some of both again."""
-    path = tmp_path_factory.mktemp("corpus") / "corpus.jsonl"
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Articles, lines of every kind, and some of both again, in files of one name."""
     articles = (DATA / "articles.jsonl").read_bytes()
-    path.write_bytes(nasty_file() + b"\n" + articles + b"".join(articles.splitlines(True)[:50]))
-    return path
+    again = b"".join(articles.splitlines(True)[:50])
+    paths = []
+    for name, content in (("z", nasty_file() + b"\n" + articles + again), ("a", again), ("m", again)):
+        paths.append(tmp_path_factory.mktemp(name) / "corpus.jsonl")
+        paths[-1].write_bytes(content)
+    return paths
 
 
-def test_the_same_lines_are_kept_and_removed(engine: Engine, corpus: Path, tmp_path: Path) -> None:
+def test_the_same_lines_are_kept_and_removed(engine: Engine, corpus: list[Path], tmp_path: Path) -> None:
     if engine.runner == "emr":
         pytest.skip("the emulation takes long, and runs what Hadoop runs")
-    clean(tmp_path / "here", corpus, "--keep", "longest", "-r", "inline")
-    done = engine.run(*COMMAND, "dedup", corpus, "--keep", "longest", "--out", tmp_path / "there", "-r", engine.runner,
-                      "--conf", engine.conf)
+    clean(tmp_path / "here", *corpus, "--keep", "longest", "-r", "inline")
+    done = engine.run(*COMMAND, "dedup", *corpus, "--keep", "longest", "--out", tmp_path / "there", "-r",
+                      engine.runner, "--conf", engine.conf)
     assert done.exit_code == 0, f"{done.stderr}\n{engine.log_tails()}"
     here, there = contents(tmp_path / "here"), contents(tmp_path / "there")
     for files in (here, there):

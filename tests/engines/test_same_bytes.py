@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from jobs.links import join_forests
 from tests.engines.engine import Engine
 from tests.engines.nasty import nasty_file
 from tests.helpers import DATA, REPOSITORY, Outcome, lookalike, read_run
+from tests.links import joined
 
 pytestmark = pytest.mark.engines
 
@@ -117,5 +117,5 @@ def test_the_job_by_itself_without_a_gate_writes_the_same_lines(
     lines = done.stdout.encode().split(b"\n")[:-1]
     if kind == "links":
         # Each reducer has written the forest of what it has seen.
-        lines = list(join_forests(lines))
+        lines = joined(lines)
     assert b"".join(line + b"\n" for line in sorted(lines)) == expected[corpus, kind].lines

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import jobs.cleaning
-import jobs.clusters
 from lsh_core.hashing import text_digest
 from tests.cleaning import KEEPERS, clean, clean_lines, contents, read_cleaned
 from tests.helpers import DATA, json_lines, lookalike, made_up_documents, tree
@@ -84,9 +83,8 @@ def test_more_pairs_than_memory_holds_are_refused_for_keeper_alone(
 
 def test_clusters_by_rounds_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clean(tmp_path / "memory", ARTICLES, "--keep", "longest")
-    clusters_of_links = jobs.clusters.clusters_of_links
-    monkeypatch.setattr(jobs.cleaning, "clusters_of_links", lambda *args: clusters_of_links(*args, memory_links=0))
-    clean(tmp_path / "rounds", ARTICLES, "--keep", "longest")
+    monkeypatch.setattr(jobs.cleaning, "MEMORY_LINKS", 0)
+    assert clean(tmp_path / "rounds", ARTICLES, "--keep", "longest").run["steps"][2]["name"] == "clusters"
     assert contents(tmp_path / "memory") == contents(tmp_path / "rounds")
 
 

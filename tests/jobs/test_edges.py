@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.edges import decode_edge, decode_id, decode_link, encode_edge, encode_id, read_edges
+from jobs.edges import (
+    decode_edge,
+    decode_id,
+    decode_link,
+    decode_ranked,
+    encode_edge,
+    encode_id,
+    encode_ranked,
+    read_edges,
+)
 from jobs.errors import InputError
 from jobs.records import decode_counts
 from tests.links import NASTY_IDS, links_of
@@ -42,6 +51,12 @@ def test_a_link_is_an_edge(pair: tuple[str, str]) -> None:
     assert (decode_id(smaller), decode_id(larger)) == pair
     assert decode_edge(encode_edge(larger, smaller)) == (smaller, larger)
     assert decode_counts(encode_edge(larger, smaller)) is None
+
+
+@given(st.lists(st.tuples(ids, ids, st.sampled_from([1.0, 0.8, 0.0]) | st.floats(0, 1)), max_size=20))
+def test_ranked_links_sort_by_similarity_and_ids(links: list[tuple[str, str, float]]) -> None:
+    expected = sorted(links, key=lambda link: (-link[2], *link[:2]))
+    assert list(map(decode_ranked, sorted(encode_ranked(*link) for link in links))) == expected
 
 
 @given(st.lists(pairs, max_size=20))

@@ -17,10 +17,10 @@ import jobs.gate_file
 import jobs.mr_pairs
 import jobs.pipeline
 from jobs.gate_file import BadGate, write_gate
-from jobs.links import join_forests
 from jobs.mr_pairs import MRPairs
 from lsh_core.settings import Settings
 from tests.helpers import DATA, json_lines, made_up_documents, run_command, run_job
+from tests.links import joined
 from tests.passes import file_of, options_of, run_passes, write_gate_of
 from tests.strategies import batches, near_duplicates
 
@@ -77,7 +77,7 @@ def plain_answer(lines: list[bytes], settings: Settings) -> Answer:
     """From the one-step job without a gate."""
     options = (*options_of(settings), "--num-cores", "1")
     pairs, links = (run_job(MRPairs, lines, *options, *flag) for flag in ((), ("--links",)))
-    return Answer(pairs.lines, sorted(join_forests(links.lines)),
+    return Answer(pairs.lines, sorted(joined(links.lines)),
                   (pairs.counts.get("candidates", 0), links.counts.get("candidates", 0)))
 
 

@@ -9,6 +9,7 @@ from unicodedata import unidata_version
 import pytest
 
 import jobs.cleaning
+import jobs.index_files
 from jobs.cleaning import Cleaning, clean_corpus
 from jobs.errors import InputError
 from jobs.index_names import MANIFEST
@@ -95,3 +96,28 @@ def test_documents_are_added_while_an_index_is_in_use(tmp_path: Path, monkeypatc
     monkeypatch.setattr(jobs.cleaning, "make_gate", meanwhile)
     clean_corpus(Run([corpus], tmp_path / "out", against=[str(index)]), SURE, Cleaning(), QUIET)
     assert [cluster["against"] for cluster in read_json_lines(tmp_path / "out" / "clusters.jsonl")] == [["a", "b"]]
+
+
+def test_what_a_manifest_names_is_on_disk_before_it_and_what_it_named_stays_until_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[tuple[set[str], str, bool]] = []
+
+    def sync(path: Path) -> None:
+        folder = path if path.is_dir() else path.parent
+        manifest = folder / MANIFEST
+        named = {file["name"] for file in read_json_lines(manifest)[0]["files"]} if manifest.exists() else set()
+        synced.append((named, path.name, all((folder / name).exists() for name in named)))
+
+    monkeypatch.setattr(jobs.index_files, "sync", sync)
+    grown(tmp_path, [{"a": "abcdefgh"}])
+    former = {"documents-00000.jsonl", "keys-00000", "links-00000.jsonl"}
+    assert {name for named, name, _ in synced if not named} >= former and synced[-1][0] == former
+    synced.clear()
+    extend_index(tmp_path / "index", Run([written(tmp_path / "more.jsonl", json_lines({"b": "abcdefgi"}))],
+                                         Path("unused")), SURE, QUIET)
+    *before, last = synced
+    new = {"documents-00000.jsonl", "keys-00000", "documents-00001.jsonl", "keys-00001", "links-00001.jsonl"}
+    assert {name for _, name, _ in before} == {*new, f".{MANIFEST}.unfinished", "index"}
+    assert all(named == former and is_whole for named, _, is_whole in before)
+    assert before[-1][1] == "index" and last == (new, "index", True)

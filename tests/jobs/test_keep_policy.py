@@ -18,7 +18,8 @@ POLICIES = ("id", "longest", "shortest", "max:score", "min:score", "max:a:b", "m
 
 numbers = st.one_of(st.integers(), st.floats(allow_nan=False, allow_infinity=False))
 no_numbers = st.one_of(st.none(), st.booleans(), st.lists(st.integers(), max_size=1), st.just({}),
-                       st.sampled_from([math.nan, math.inf, -math.inf, "", "many", "NaN", "Infinity", "1,5", "0x10"]))
+                       st.sampled_from([math.nan, math.inf, -math.inf, "", "many", "NaN", "Infinity", "1,5", "0x10"]),
+                       st.sampled_from(["1_000", "1_0.5", "1e1_0", "\u0661", ".", "+", "e5", "1e", "--1", "1 2"]))
 
 
 def ranked(policy: str, text: str = "text", **fields: Any) -> Any:
@@ -72,6 +73,12 @@ def test_equals_are_ordered_by_id() -> None:
 @given(numbers)
 def test_a_number_that_a_string_spells_is_that_number(number: Any) -> None:
     assert number_of(str(number)) == number_of(f" {number} ") == number_of(number) == number
+
+
+@pytest.mark.parametrize(("spelled", "number"), [
+    ("+7", 7), ("007", 7), ("1.", 1), (".5", 0.5), ("-2.50", -2.5), ("1E3", 1000), ("1e-3", 0.001), ("\t7\n", 7)])
+def test_a_number_may_be_spelled_in_several_ways(spelled: str, number: float) -> None:
+    assert number_of(spelled) == number
 
 
 def test_a_number_may_have_any_size() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from itertools import combinations
 
 import numpy as np
@@ -14,12 +13,13 @@ from hypothesis import strategies as st
 import jobs.bundles
 import jobs.links
 from jobs.bundles import Row
-from jobs.links import Forest, join_forests
+from jobs.links import Forest
 from jobs.mr_pairs import MRPairs
-from jobs.records import DocId, encode_pair, json_bytes
+from jobs.records import json_bytes
 from lsh_core.check import Candidates
 from lsh_core.settings import Settings
 from tests.helpers import DATA, Pairs, json_lines, made_up_documents, pairs_of_lines, run_job
+from tests.links import joined, kruskal
 from tests.oracles import clusters
 from tests.passes import options_of, run_passes
 from tests.strategies import corpora
@@ -28,51 +28,15 @@ LOOSE = Settings(threshold=0.3, shingle="char:2", recall=0.9)
 WORDS = "one two three four five six seven eight nine ten"
 
 
-def kruskal(pairs: Pairs) -> Pairs:
-    """The maximum spanning forest: most similar first, then a, then b; what would close a circle is left out."""
-    tree_of: dict[str, set[str]] = {}
-    forest = {}
-    for (a, b), similarity in sorted(pairs.items(), key=lambda item: (-item[1], item[0])):
-        one, other = (tree_of.setdefault(end, {end}) for end in (a, b))
-        if one is not other:
-            forest[a, b] = similarity
-            one |= other
-            tree_of.update(dict.fromkeys(other, one))
-    return forest
-
-
-def lines_of(pairs: Pairs) -> list[bytes]:
-    ids = {doc_id: DocId(doc_id, json_bytes(doc_id)) for pair in pairs for doc_id in pair}
-    return [encode_pair(ids[a], ids[b], similarity) for (a, b), similarity in pairs.items()]
-
-
 def links_of_job(lines: list[bytes], *options: str) -> Pairs:
     """The links of the one-step job without a gate."""
-    return pairs_of_lines(join_forests(run_job(MRPairs, lines, "--links", *options).lines))
+    return pairs_of_lines(joined(run_job(MRPairs, lines, "--links", *options).lines))
 
 
 def test_empty() -> None:
-    assert list(join_forests([])) == []
     assert list(Forest([]).lines()) == []
     assert list(Forest([Row(b"text", b"", b"", {b'"x"': None})]).lines()) == []
     assert run_passes([], Settings(), links=True).lines == []
-
-
-graphs = st.dictionaries(
-    st.tuples(st.sampled_from("abcdeé10"), st.sampled_from("abcdeé10")).filter(lambda pair: pair[0] < pair[1]),
-    st.sampled_from([1.0, 0.9, 0.8, 1 / 3]))
-
-
-@given(graphs, st.integers(1, 4), st.randoms(use_true_random=False))
-def test_the_forest_of_forests_is_kruskals(pairs: Pairs, num_pieces: int, choose: random.Random) -> None:
-    pieces: list[Pairs] = [{} for _ in range(num_pieces)]
-    for pair, similarity in pairs.items():
-        # A pair may be known to several reducers.
-        for piece in choose.choices(pieces, k=2):
-            piece[pair] = similarity
-    lines = [line for piece in pieces for line in join_forests(lines_of(piece))]
-    choose.shuffle(lines)
-    assert pairs_of_lines(join_forests(lines)) == kruskal(pairs)
 
 
 @given(st.lists(st.sets(st.integers(0, 99), min_size=1, max_size=3), max_size=8), st.integers(1, 4),

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import jobs.held_lines
 import jobs.keepers
 import jobs.mr_keep
 from jobs.kept_lines import Decision, Place
@@ -91,19 +94,22 @@ def test_of_lines_of_one_document_the_first_by_the_policy_stays(policy: str, kep
         assert [one.is_kept for one in found] == [number == kept for number in range(4)]
 
 
-def test_copies_in_several_files_come_in_the_order_of_the_inputs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("told_name", [str, os.path.basename], ids=["path", "base name"])
+def test_copies_in_several_files_come_in_the_order_of_the_inputs(
+    told_name: Callable[[str], str], tmp_path: Path
+) -> None:
     paths = [written(tmp_path / name, LINES[:1]) for name in ("2.jsonl", "1.jsonl", "3.jsonl")]
-    found = decisions([], *side_files(tmp_path, LINES[:1] * 3, [], paths), *paths)
+    found = decisions([], *side_files(tmp_path, LINES[:1] * 3, [], list(map(told_name, paths))), *paths)
     assert [Place.decode(one.place).input_number for one in found] == [0, 1, 2]
     assert [one.is_kept for one in found] == [True, False, False]
 
 
 @given(st.lists(st.integers(0, 29), max_size=45), st.integers(1, 3), st.sampled_from([1, 2, 7, 500]),
-       st.sampled_from([0, 300, 1 << 19]), st.randoms(use_true_random=False))
+       st.sampled_from([0, 300, 1 << 19]), st.sampled_from([1, 1 << 25]), st.randoms(use_true_random=False))
 @settings(max_examples=20)
 def test_decisions_do_not_depend_on_order_parts_or_batches(
     tmp_path_factory: pytest.TempPathFactory, copied: list[int], num_cores: int, part_docs: int, check_bytes: int,
-    choose: random.Random,
+    held_bytes: int, choose: random.Random,
 ) -> None:
     documents = made_up_documents(30, num_words=8)
     doc_ids = sorted(documents)
@@ -115,6 +121,7 @@ def test_decisions_do_not_depend_on_order_parts_or_batches(
     with pytest.MonkeyPatch.context() as patches:
         patches.setattr(jobs.keepers, "PART_DOCS", part_docs)
         patches.setattr(jobs.mr_keep, "CHECK_BYTES", check_bytes)
+        patches.setattr(jobs.held_lines, "HELD_BYTES", held_bytes)
         options = side_files(folder, lines, [cluster, other])
         found = decisions(lines, *options, "--num-cores", str(num_cores))
     sets = {doc_id: oracles.shingles(oracles.normalize(text)) for doc_id, text in documents.items()}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import jobs.outputs
 from jobs.errors import JobFailed, OutputError
-from jobs.outputs import check_output_folder, complete_folder, sorted_lines, write_sorted
+from jobs.outputs import check_output_folder, complete_folder, sorted_lines, sync, write_sorted
 from tests.helpers import session_commands, tree
 
 
@@ -67,6 +67,14 @@ def test_folders_that_cannot_be_written_are_refused_before(tmp_path: Path) -> No
         with pytest.raises(OutputError, match=found), complete_folder(tmp_path / name):
             raise AssertionError("it was refused")
     assert tree(tmp_path) == ["full", "full/file"]
+
+
+def test_files_and_folders_that_are_there_can_be_synced(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    sync(tmp_path / "file")
+    sync(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        sync(tmp_path / "missing")
 
 
 @given(st.lists(st.binary().filter(lambda line: b"\n" not in line)), st.integers(1, 50))

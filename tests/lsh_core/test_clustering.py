@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lsh_core.clustering
-from lsh_core.clustering import Edges, components, greedy_clusters, joined, spanning_forest, without_useless
+from lsh_core.clustering import (
+    Edges,
+    ForestOfBlocks,
+    components,
+    greedy_clusters,
+    joined,
+    spanning_forest,
+    without_useless,
+)
 
 MAX_NODES = 14
 
@@ -197,6 +205,15 @@ def test_a_class_at_similarity_1_is_a_star_from_its_smallest_node(sets, others):
     found = as_list(forest_of(equal + [(a, b, similarity / 2) for a, b, similarity in others]))
     stars = {(members[0], node) for members in classes for node in members[1:]}
     assert {(a, b) for a, b, similarity in found if similarity == 1} == stars
+
+
+@given(graphs, st.integers(1, 9))
+def test_the_forest_of_blocks_in_order_is_that_of_kruskal(edges, block_edges):
+    in_order, forest, found = sorted(edges, key=lambda edge: (-edge[2], *edge[:2])), ForestOfBlocks(MAX_NODES), []
+    for first in range(0, len(edges), block_edges):
+        block = in_order[first : first + block_edges]
+        found += [block[row] for row in forest.add(*as_edges(block)[:2]).tolist()]
+    assert found == kruskal(MAX_NODES, edges)
 
 
 def test_the_forest_of_many_edges():

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsh_core.ragged import blocks, equal_ranges, offsets_of, order_of, ranges, run_starts
+import lsh_core.ragged
+from lsh_core.ragged import blocks, equal_ranges, offsets_of, order_of, ranges, rows_of, run_starts
 
 counts = st.lists(st.integers(0, 7), max_size=30)
 
@@ -30,6 +31,14 @@ def test_runs_start_where_groupby_starts_a_group(values, dtype):
     groups = [list(group) for _, group in groupby(values)]
     starts = run_starts(np.array(values, dtype))
     assert starts.tolist() == [sum(map(len, groups[:i])) for i in range(len(groups))]
+
+
+@given(st.lists(st.tuples(st.integers(-50, 50), st.floats(0, 1)), max_size=30), st.sampled_from([1, 4, 1000]))
+def test_rows_are_those_of_all_columns_in_order(rows, block_rows):
+    columns = [np.array([row[number] for row in rows], dtype) for number, dtype in enumerate((np.int64, np.float64))]
+    with pytest.MonkeyPatch.context() as patches:
+        patches.setattr(lsh_core.ragged, "BLOCK_ROWS", block_rows)
+        assert list(rows_of(*columns)) == rows
 
 
 @given(st.lists(st.tuples(st.integers(-50, 50), st.integers(0, 7)), max_size=30))
