@@ -41,7 +41,7 @@ def test_rounds_give_the_clusters_of_memory(engine: Engine, tmp_path: Path) -> N
         pytest.skip("the emulation runs jobs of one step")
     pairs = [*chain(range(4)), *combinations(NASTY_IDS[1::2], 2), *((NASTY_IDS[0], other) for other in NASTY_IDS[2::2])]
     links, rounds = Path(written(tmp_path / "links.jsonl", links_of(pairs))), EngineRounds(engine)
-    found = list(clusters_of_links(links, rounds, tmp_path, memory_links=0))
-    assert found == list(clusters_of_links(links, rounds, tmp_path))
-    assert found == [(members[0], members) for members in clusters(pairs)] and len(found) == 3
+    by_rounds, in_memory = ([cluster.doc_ids for cluster in clusters_of_links(links, rounds, tmp_path, *limit)]
+                            for limit in ((0,), ()))
+    assert by_rounds == in_memory == list(clusters(pairs)) and len(by_rounds) == 3
     assert rounds.num_rounds == 3
