@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, Optional
@@ -44,7 +45,7 @@ def open_corpora(
     indexes = [open_index(Path(item.path), settings, tmp_dir) for item in found_against if item.is_index]
     others = [item for item in found_against if not item.is_index]
     sources = open_found(others, settings, tmp_dir) + [source for index in indexes for source in index.sources()]
-    return Corpora(open_found(found, settings, tmp_dir), renamed(sources, "against", tmp_dir), indexes)
+    return Corpora(open_found(found, settings, tmp_dir), renamed(sources, tmp_dir), indexes)
 
 
 def names_and_bytes(sources: Sequence[Source]) -> tuple[list[str], int]:
@@ -52,10 +53,20 @@ def names_and_bytes(sources: Sequence[Source]) -> tuple[list[str], int]:
     return [source.name for source in sources], sum(source.num_bytes for source in sources)
 
 
-def renamed(sources: Sequence[Source], kind: str, tmp_dir: Path) -> list[Source]:
+def renamed(sources: Sequence[Source], tmp_dir: Path) -> list[Source]:
     """The same files; local ones have links as paths, whose base names stay where an engine uploads them."""
-    return [source if source.remote_bytes is not None else _linked(source, f"{kind}-{number:05}", tmp_dir)
+    return [source if source.remote_bytes is not None else _linked(source, f"against-{number:05}", tmp_dir)
             for number, source in enumerate(sources)]
+
+
+def with_names_of_their_own(sources: Sequence[Source], tmp_dir: Path) -> list[Source]:
+    """The same files, but local ones of one base name have links as paths: an engine would give them names of its own.
+
+    Others stay where they are, since all machines of a cluster may read them there.
+    """
+    num_called = Counter(os.path.basename(source.path) for source in sources)
+    return [source if source.remote_bytes is not None or num_called[os.path.basename(source.path)] == 1
+            else _linked(source, f"input-{number:05}", tmp_dir) for number, source in enumerate(sources)]
 
 
 def _linked(source: Source, name: str, tmp_dir: Path) -> Source:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Callable
 
-from jobs.against import OwnClusters, marked_links, told_names
+from jobs.against import OwnClusters, marked_links
 from jobs.clusters import MEMORY_LINKS, Cluster, clusters_of_links, has_more_lines
 from jobs.errors import JobFailed
 from jobs.input_checks import check_same_input
@@ -101,9 +101,7 @@ class Keeping:
     def __init__(self, work: CorpusRun, gate: Path, cleaning: Cleaning) -> None:
         self.work, self.jobs, self.report, self.cleaning = work, work.jobs, work.report, cleaning
         paths = self.jobs.tmp_dir / "input-paths.json"
-        sources = self.jobs.sources
-        told = [source.path for source in sources] if self.jobs.runner in HERE else told_names(sources)
-        paths.write_text(json.dumps(told))
+        paths.write_text(json.dumps([source.path for source in self.jobs.sources]))
         self._members = self.jobs.tmp_dir / "members"
         self._args = ["--gate", str(gate), "--members", str(self._members), "--input-paths", str(paths),
                       "--keep", str(cleaning.keep), "--duplicate-ids", work.run.duplicate_ids]

@@ -13,6 +13,7 @@ from typing import Any, Optional
 
 import click
 
+from jobs import __version__
 from jobs.cli_options import (
     FILE,
     against_option,
@@ -34,7 +35,7 @@ DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(package_name="lookalike", message="lookalike %(version)s")
+@click.version_option(__version__, message="lookalike %(version)s")
 def cli() -> None:
     """Find near-duplicate documents, every pair confirmed by exact Jaccard similarity."""
 

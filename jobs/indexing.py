@@ -28,6 +28,7 @@ from jobs.run_report import RunReport
 from jobs.sides import unmarked
 from jobs.silence import Silence
 from jobs.stages import locked
+from lsh_core.document import BOM
 from lsh_core.errors import SettingsError
 from lsh_core.settings import Settings
 
@@ -85,7 +86,10 @@ def _write_piece(work: CorpusRun, index: Optional[Index]) -> Piece:
     found = write_pairs(work, gate)
     # Of a document on several lines one is kept, and where there are no clusters everything else.
     Keeping(work, gate, Cleaning()).write_corpus(())
-    kept.rename(documents)
+    with open(kept, "rb") as lines, open(documents, "wb") as file:
+        # A file that was joined from others may have marks inside, which would be taken for its own if they came first.
+        file.writelines(line.removeprefix(BOM) for line in lines)
+    kept.unlink()
     for name in ("removed.jsonl", "links.jsonl"):
         (work.folder / name).unlink()
     work.report.steps.append(jobs.run(MRKeys, "keys", keys, inputs=[str(documents)]))

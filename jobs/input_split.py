@@ -30,9 +30,10 @@ def input_split() -> InputSplit:
 def numbers_of_files(paths: Sequence[str]) -> Callable[[str], int]:
     """A function from an engine's name of a file to its number among these; one beyond all for others.
 
-    They are given by their addresses, or, where an engine may have uploaded them, by base names that no other file has.
+    One that was uploaded is known by its base name.
     """
-    number_of = {path: number for number, path in enumerate(paths)}
+    number_of = {os.path.basename(path): number for number, path in enumerate(paths)}
+    number_of.update({path: number for number, path in enumerate(paths)})
     return lambda file: next((number_of[name] for name in names_of(file) if name in number_of), len(paths))
 
 
@@ -49,5 +50,8 @@ def names_of(uri: str) -> tuple[str, ...]:
 
 
 def reads_one_of(files: Container[str]) -> bool:
-    """Whether the mapper that runs in this process reads one of these files, given as above."""
+    """Whether the mapper that runs in this process reads one of these files.
+
+    They are given by their addresses, or, where an engine may have uploaded them, by base names that no other file has.
+    """
     return any(name in files for name in names_of(input_split().file))

@@ -15,7 +15,7 @@ from typing import Any, Optional, Union
 
 from jobs.against import told_key_tables, told_names
 from jobs.engine_log import heard, show_log
-from jobs.errors import JobFailed
+from jobs.errors import InputChanged, JobFailed
 from jobs.failures import failure
 from jobs.lean_mrjob import HERE, StepFailedException, uploaded_files
 from jobs.readers import Source
@@ -32,7 +32,9 @@ INLINE_BYTES = 4 * 2**20
 LARGE_BYTES = 2**30
 BLOCK_BYTES = 2**20
 COPIES_ON_DISK = 3
-"""Temporary bytes of a local run for each byte of input: what is shuffled, three times."""
+"""Temporary bytes of a local run for each byte of input: what is shuffled, three times.
+
+What is compressed is unpacked besides."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,11 @@ class JobRunner:
             try:
                 with heard(listener, lambda address: self.display.note(f"{name}: {address}")):
                     runner.run()
-            except StepFailedException as error:
+            except (StepFailedException, FileNotFoundError) as error:
+                if not all(map(_is_there, self.all_sources)):
+                    raise InputChanged from error
+                if isinstance(error, FileNotFoundError):
+                    raise
                 raise JobFailed(failure(name, runner, error, self.all_sources)) from error
             self.uris, told = uploaded_files(runner), engine_counters((runner.counters() or [{}])[0])
             with open(output, "wb") as file:
@@ -151,6 +157,10 @@ class JobRunner:
             self.display.note(
                 f"about {needed / 2**30:.0f} GiB of temporary space are needed in {self.tmp_dir.parent}, "
                 f"{free / 2**30:.0f} GiB are free (--tmp names another folder)")
+
+
+def _is_there(source: Source) -> bool:
+    return source.remote_bytes is not None or os.path.exists(source.path)
 
 
 def default_conf(runner: str) -> Path:

@@ -12,6 +12,8 @@ Travel. On a cluster the program itself goes along, as a zip on the tasks' path.
 
 Lines. mrjob ends a line at LF and strips any CR before it; Hadoop and Spark end lines at LF,
 CR or CRLF. ``MRJob`` here does as they do.
+
+Pieces. mrjob copies its input to a file for each task; a task of the runners here reads its piece of the input itself.
 """
 
 from __future__ import annotations

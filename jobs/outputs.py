@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
@@ -60,7 +60,9 @@ def sync(path: Path) -> None:
     """Have a file's content on disk, or a folder's names, also if the power fails."""
     file = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(file)
+        # Some file systems do not know it for folders.
+        with suppress(OSError) if path.is_dir() else nullcontext():
+            os.fsync(file)
     finally:
         os.close(file)
 

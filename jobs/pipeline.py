@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
-from jobs.against import names_and_bytes, open_corpora, renamed, shown_links
+from jobs.against import names_and_bytes, open_corpora, shown_links, with_names_of_their_own
 from jobs.engine_log import show_log
 from jobs.errors import InputError, OutputError
 from jobs.forests import join_forests
@@ -74,7 +74,7 @@ def open_run(
         remote.check_output(run.out)
         sources, against, indexes = open_corpora(run.inputs, run.against, settings, tmp_dir, remote.find)
         if run.runner not in HERE:
-            sources = renamed(sources, "input", tmp_dir)
+            sources = with_names_of_their_own(sources, tmp_dir)
         check_number_of_files([*sources, *against], run.runner)
         with JobRunner(run, settings, sources, tmp_dir, display, against) as jobs, \
                 _result_folder(run, remote, jobs, asked_for) as (folder, stages):

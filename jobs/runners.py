@@ -23,7 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Callable, Optional
 
-from jobs.errors import InputError
+from jobs.errors import InputError, OutputError
 from jobs.lean_mrjob import StepFailedException, stand_ins
 from jobs.splits import CHUNK_BYTES, PIECE, line_ranges
 from jobs.warm_tasks import WarmTasks
@@ -49,6 +49,15 @@ def unpacked(file: BinaryIO, path: str) -> Iterator[bytes]:
         raise InputError(f"cannot read {path}: {error}") from error
 
 
+def _link(path: str, link: str) -> None:
+    """Let a file be read by another name, wherever that is."""
+    try:
+        os.symlink(os.path.realpath(path), link)
+    except OSError as error:
+        raise OutputError(f"cannot make links in {os.path.dirname(link)}: {error.strerror or error}; --tmp names "
+                          "another folder") from error
+
+
 class _Simulated:
     """What both runners share: input that is cut in large pieces, a ``task_listener``, output in the order of tasks."""
 
@@ -61,13 +70,16 @@ class _Simulated:
         piece_bytes = self._piece_bytes(paths)
         for path in paths:
             with open(path, "rb") as file:
+                size = os.path.getsize(path)
                 if is_compressed(path):
                     with open(self._new_task_input("mapper", step_num, len(splits)), "wb") as content:
                         content.writelines(unpacked(file, path))
-                    splits.append({"file": path, "start": 0, "length": os.path.getsize(path)})
+                    splits.append({"file": path, "start": 0, "length": size})
                     continue
-                for start, end in line_ranges(file, piece_bytes):
-                    os.symlink(os.path.abspath(path), self._new_task_input("mapper", step_num, len(splits)))
+                # Without a mapper the sort reads all of a file.
+                has_mapper = "mapper" in self._get_step(step_num)
+                for start, end in line_ranges(file, piece_bytes) if has_mapper else [(0, size)]:
+                    _link(path, self._new_task_input("mapper", step_num, len(splits)))
                     # As Hadoop has it, a piece holds the lines that begin behind its first byte, but for the first.
                     splits.append({"file": path, "start": max(start - 1, 0), "length": end - start,
                                    "piece": (start, end)})
@@ -78,7 +90,7 @@ class _Simulated:
         with open(path, "rb") as file:
             self._reducer_pieces = list(line_ranges(file, self._piece_bytes([path]), by_key=True))
         for number in range(len(self._reducer_pieces)):
-            os.symlink(path, self._new_task_input("reducer", step_num, number))
+            _link(path, self._new_task_input("reducer", step_num, number))
         return len(self._reducer_pieces)
 
     def _new_task_input(self: Any, task_type: str, step_num: int, task_num: int) -> str:
@@ -89,10 +101,14 @@ class _Simulated:
     def _simulate_jobconf_for_step(
         self: Any, task_type: str, step_num: int, task_num: int, map_split: Optional[dict[str, Any]] = None
     ) -> dict[str, Any]:
-        """With the piece of its input that a task reads, unless it reads all."""
+        """With the piece of its input that a task reads, unless it reads all of a file that was made for it."""
         jobconf: dict[str, Any] = super()._simulate_jobconf_for_step(  # type: ignore[misc]
             task_type, step_num, task_num, map_split)
-        piece = self._reducer_pieces[task_num] if task_type == "reducer" else (map_split or {}).get("piece")
+        piece = None
+        if task_type == "reducer":
+            piece = self._reducer_pieces[task_num]
+        elif task_type == "mapper":
+            piece = (map_split or {}).get("piece")
         return {**jobconf, PIECE: " ".join(map(str, piece))} if piece else jobconf
 
     def _piece_bytes(self: Any, paths: Sequence[str]) -> int:

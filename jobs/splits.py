@@ -73,4 +73,9 @@ class _Piece(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         num_bytes: int = self._file.readinto(memoryview(buffer)[: self._num_left])  # type: ignore[attr-defined]
         self._num_left -= num_bytes
+        if not num_bytes and self._num_left and len(buffer):
+            # It comes with numpy, which has to wait until it was told how to be fast.
+            from jobs.errors import InputChanged
+
+            raise InputChanged
         return num_bytes

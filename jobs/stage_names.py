@@ -15,6 +15,5 @@ def partial_folder(out: Path) -> Path:
 
 def is_left_over(name: str) -> bool:
     """Whether a path is such a folder, or lies in one."""
-    path = os.path.abspath(name)
-    return PARTIAL in path and any(
-        folder.name.endswith(PARTIAL) and (folder / STATE).is_file() for folder in (Path(path), *Path(path).parents))
+    path = Path(os.path.realpath(name))
+    return any(folder.name.endswith(PARTIAL) and os.path.isfile(folder / STATE) for folder in (path, *path.parents))

@@ -114,10 +114,13 @@ def _plain_json(line: bytes, settings: Settings) -> Optional[tuple[Optional[str]
         return None
     doc_id = None if settings.id_field is None else fields.pop(settings.id_field, None)
     text = fields.pop(settings.text_field, None)
-    # An id might be missing or a number, and what is beyond ASCII hold lone surrogates.
-    if settings.id_field is not None and not (type(doc_id) is str and doc_id and doc_id.isascii()):
+    if type(doc_id) is int:
+        doc_id = str(doc_id)
+    if type(text) is not str or (settings.id_field is not None and not (type(doc_id) is str and doc_id)):
         return None
-    return (doc_id, text) if type(text) is str and text.isascii() else None
+    # A lone surrogate is only there if it was escaped.
+    is_clean = "\\u" not in decoded or (text.isascii() and (doc_id is None or doc_id.isascii()))
+    return (doc_id, text) if is_clean else None
 
 
 def _parse_json(line: str, settings: Settings) -> Document:

@@ -21,6 +21,8 @@ from lsh_core.settings import Settings
 BLOCK_UNITS = 1 << 17
 """Characters (or words, or integers) of a block."""
 
+MAX_SHARE_REPEATED = 0.1
+
 PACK = 8
 """ASCII characters that fit into one 64-bit word."""
 
@@ -162,8 +164,15 @@ def _window_blocks(alphabet: _Alphabet, k: int) -> Iterator[ShingleBlock]:
             continue
         counts = lengths[first:end].copy()
         hashes = window_hashes(alphabet.join(alphabet.sequences[first:end]), k)
-        _repeat_last(hashes, np.cumsum(counts[:-1]), k)
-        counts[-1] -= k - 1
+        ends = np.cumsum(counts[:-1])
+        # Windows that run over the end of a sequence into the next.
+        beyond = (ends[:, np.newaxis] - np.arange(1, k)).reshape(-1)
+        if len(beyond) > MAX_SHARE_REPEATED * len(hashes):
+            hashes, counts = np.delete(hashes, beyond), counts - (k - 1)
+        else:
+            # Where they are few, to leave them out would mean to copy all others: let them be the last one before.
+            hashes[beyond] = np.repeat(hashes[ends - k], k - 1)
+            counts[-1] -= k - 1
         yield ShingleBlock(rows[first:end], counts, hashes)
 
 
@@ -173,12 +182,3 @@ def _cut_document(row: Ints, sequence: Any, join: Callable[[list[Any]], Units], 
     for start in range(0, len(sequence) - k + 1, step):
         hashes = window_hashes(join([sequence[start : start + step + k - 1]]), k)
         yield ShingleBlock(row, np.array([len(hashes)]), hashes)
-
-
-def _repeat_last(hashes: Hashes, ends: Ints, k: int) -> None:
-    """Let windows that run over the end of a sequence into the next be the last one before it.
-
-    To leave them out would mean to copy all others.
-    """
-    beyond = (ends[:, np.newaxis] - np.arange(1, k)).reshape(-1)
-    hashes[beyond] = np.repeat(hashes[ends - k], k - 1)

@@ -150,3 +150,15 @@ def test_commands(tmp_path: Path) -> None:
     assert done.exit_code == 0 and f"The results are in {index}" in done.stdout, done.stderr
     with pytest.raises(SettingsError, match="--duplicate-ids must be refuse"):
         make_index(Run([first], tmp_path / "more", duplicate_ids="number"), Settings(), QUIET)
+
+
+def test_marks_of_files_that_were_joined_are_not_in_the_index(tmp_path: Path) -> None:
+    mark, first, second = b"\xef\xbb\xbf", *json_lines({"a": "some text", "b": "another one"})
+    index = grown(tmp_path, [{"a": "some text"}])
+    joined = written(tmp_path / "joined.jsonl", [mark + first, mark + second])
+    extend_index(index, Run([joined], Path("unused"), "inline"), SURE, QUIET)
+    pieces = open_index(index, SURE).paths("documents")
+    assert [path.read_bytes() for path in pieces] == [first + b"\n", second + b"\n"]
+    corpus = written(tmp_path / "corpus.jsonl", json_lines({"c": "another one"}))
+    report = find_pairs(Run([corpus], tmp_path / "out", against=[str(index)]), SURE, QUIET)
+    assert report.num_pairs == 1

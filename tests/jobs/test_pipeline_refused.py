@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Callable
 
 import pytest
 
@@ -11,6 +14,7 @@ from jobs.errors import JobFailed
 from jobs.gate_file import BadGate
 from jobs.job_runner import Run
 from jobs.pipeline import find_pairs
+from jobs.silence import Listener, Silence
 from lsh_core.settings import Settings
 from tests.helpers import json_lines, read_pairs, tree
 from tests.jobs.test_pipeline import BAD, GOOD, MeddlingDisplay
@@ -52,6 +56,35 @@ def test_an_input_that_changes_between_the_passes_is_refused(
     with pytest.raises(JobFailed, match="the input changed while it was read; nothing was written"):
         find_pairs(Run([path], tmp_path / "out"), Settings(), display)
     assert name in display.steps and tree(tmp_path) == ["in"]
+
+
+class MeddlingListener(Silence):
+    """Does something when the tasks of a job are about to run."""
+
+    def __init__(self, name: str, meddle: Callable[[], object]) -> None:
+        self.name, self.meddle = name, meddle
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[Listener]:
+        def listen(stage: str, done: int, total: int, unit: str = "tasks") -> None:
+            if (name, stage, done) == (self.name, "map", 0):
+                self.meddle()
+
+        yield listen
+
+
+@pytest.mark.parametrize("name", ["gate", "pairs"])
+@pytest.mark.parametrize("meddle", [Path.unlink, lambda path: path.write_bytes(path.read_bytes()[:-20])],
+                         ids=["gone", "cut"])
+def test_an_input_that_changes_while_tasks_read_it_is_refused(
+    meddle: Callable[[Path], object], name: str, tmp_path: Path
+) -> None:
+    path = Path(written(tmp_path / "in", GOOD))
+    (tmp_path / "tmp").mkdir()
+    run = Run([str(path)], tmp_path / "out", "inline", tmp=tmp_path / "tmp")
+    with pytest.raises(JobFailed, match="the input changed while it was read; nothing was written"):
+        find_pairs(run, Settings(), MeddlingListener(name, lambda: meddle(path)))
+    assert tree(tmp_path) == ([] if meddle is Path.unlink else ["in"]) + ["tmp"]
 
 
 @pytest.mark.parametrize(("before", "after"), [
