@@ -9,9 +9,11 @@ import pytest
 from tests.cleaning import clean, contents
 from tests.engines.engine import Engine
 from tests.engines.nasty import nasty_file
-from tests.helpers import COMMAND, DATA
+from tests.helpers import COMMAND, DATA, lookalike
 
 pytestmark = pytest.mark.engines
+
+NUM_DOCS = 100_000
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +28,31 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return paths
 
 
+@pytest.fixture(scope="module")
+def large_corpus(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Documents of which a fifth are one cluster, and a part of their lines again."""
+    path = tmp_path_factory.mktemp("large") / "sample.jsonl"
+    done = lookalike("sample", "--docs", NUM_DOCS, "--template", NUM_DOCS // 5, "--seed", 5, "--out", path, "-q")
+    assert done.exit_code == 0, done.stderr
+    lines = path.read_bytes().splitlines(True)
+    path.write_bytes(b"".join([*lines, *lines[::100], b"{\n"]))
+    return [path]
+
+
 def test_the_same_lines_are_kept_and_removed(engine: Engine, corpus: list[Path], tmp_path: Path) -> None:
     if engine.runner == "emr":
         pytest.skip("the emulation takes long, and runs what Hadoop runs")
+    assert_cleaned_alike(engine, corpus, tmp_path)
+
+
+def test_a_large_cluster_is_cleaned_alike(engine: Engine, large_corpus: list[Path], tmp_path: Path) -> None:
+    if engine.runner not in ("hadoop", "spark"):
+        pytest.skip("tests/jobs/test_dedup_sample.py compares inline and local, and the emulation takes long")
+    assert_cleaned_alike(engine, large_corpus, tmp_path)
+
+
+def assert_cleaned_alike(engine: Engine, corpus: list[Path], tmp_path: Path) -> None:
+    """The files of the engine are those of one process, but for the order of lines that are kept."""
     clean(tmp_path / "here", *corpus, "--keep", "longest", "-r", "inline")
     done = engine.run(*COMMAND, "dedup", *corpus, "--keep", "longest", "--out", tmp_path / "there", "-r",
                       engine.runner, "--conf", engine.conf)
