@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -100,10 +101,10 @@ class Keeping:
 
     def __init__(self, work: CorpusRun, gate: Path, cleaning: Cleaning) -> None:
         self.work, self.jobs, self.report, self.cleaning = work, work.jobs, work.report, cleaning
-        paths = self.jobs.tmp_dir / "input-paths.json"
-        paths.write_text(json.dumps([source.path for source in self.jobs.sources]))
+        names = self.jobs.tmp_dir / "input-names.json"
+        names.write_text(json.dumps([[source.path, os.path.basename(source.path)] for source in self.jobs.sources]))
         self._members = self.jobs.tmp_dir / "members"
-        self._args = ["--gate", str(gate), "--members", str(self._members), "--input-paths", str(paths),
+        self._args = ["--gate", str(gate), "--members", str(self._members), "--input-names", str(names),
                       "--keep", str(cleaning.keep), "--duplicate-ids", work.run.duplicate_ids]
         if not (self.report.counter("rejected") or self.report.counter("copies")):
             self._args.append("--one-line-each")

@@ -23,6 +23,7 @@ from jobs.cli_options import (
     run_options,
     setting_options,
 )
+from jobs.errors import OutputError
 from jobs.input_files import shown
 from jobs.keep_policy import CLUSTERS, KeepPolicy
 from jobs.pipeline import find_pairs
@@ -60,7 +61,7 @@ def pairs(truth: Optional[Path], links: bool, quiet: bool, **values: Any) -> Non
         raise SettingsError("--truth names pairs of one corpus, and --against brings another: leave out one")
     if truth and not isinstance(run.out, Path):
         raise SettingsError(f"--truth compares pairs in a local folder, and --out is {shown(run.out)}: leave out one")
-    known = read_truth(truth) if truth else {}
+    known = read_truth(truth, settings.text_field) if truth else {}
     display = display_for(quiet)
     report = find_pairs(run, settings, display)
     if truth and isinstance(run.out, Path):
@@ -151,6 +152,9 @@ def sample(docs: int, seed: int, out: Path, chars: int, near: float, template: i
 
     spec = SampleSpec(docs, seed, chars, near, template, equal)
     truth = out.with_name(out.name.partition(".")[0] + ".truth.jsonl")
+    for path in (out, truth):
+        if path.is_file():
+            raise OutputError(f"{path} is there already; name another file with --out, or remove it")
     display = display_for(quiet)
     with display.count("documents", docs) as on_progress:
         report = write_sample(spec, out, truth, on_progress)

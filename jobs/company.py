@@ -41,7 +41,7 @@ class CompanyJob(BatchMapJob):
         super().configure_args()
         self.add_file_arg("--gate", help="gate file of the corpus")
         self.add_file_arg("--members", help="file of the members of clusters")
-        self.add_file_arg("--input-paths", help="JSON list of the inputs, in their order")
+        self.add_file_arg("--input-names", help="JSON list of the names of each input, in their order")
         self.add_passthru_arg("--duplicate-ids", choices=("refuse", "number"), default="refuse",
                               help="as the clusters were found with")
         self.add_passthru_arg("--keep", default="id", help=POLICIES)
@@ -62,7 +62,7 @@ class CompanyJob(BatchMapJob):
         self._gate, repeated_ids, self._copied_ids = read_gate(self.options.gate, self.settings)
         self._unique_id = UniqueIds(repeated_ids, self.options.duplicate_ids)
         self.members = read_members(self.options.members)
-        with open(self.options.input_paths, encoding="utf-8") as file:
+        with open(self.options.input_names, encoding="utf-8") as file:
             self._number_of_file = numbers_of_files(json.load(file))
 
     def map_batch(self, lines: list[bytes]) -> Iterable[Record]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
@@ -103,8 +104,9 @@ def summary_table(report: RunReport) -> Table:
         table.add_row("links", f"{report.num_links:,}")
     if report.cleaning is not None:
         _add_cleaning(table, report.cleaning, report.settings.threshold)
-    table.add_row("bands × rows", f"{bands} × {rows}: finds at least {report.settings.recall_promised:.1%} of the "
-                                  f"pairs at similarity {report.settings.threshold:g}")
+    promised = floor(1000 * report.settings.recall_promised) / 10
+    table.add_row("bands × rows", f"{bands} × {rows}: finds at least {promised}% of the pairs at similarity "
+                                  f"{report.settings.threshold:g}")
     num_bytes = report.num_bytes + (report.against["bytes"] if report.against else 0)
     table.add_row("shuffled", f"{report.shuffle_bytes:,} bytes, {_ratio(report.shuffle_bytes, num_bytes)} "
                               "times the input")

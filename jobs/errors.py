@@ -37,9 +37,9 @@ class InputChanged(JobFailed):
 class MissingExtra(LookalikeError):
     """A library that is not installed, because only some inputs need it.
 
-    >>> print(MissingExtra("Parquet", "pyarrow", "parquet"))
-    reading Parquet needs pyarrow: pip install 'lookalike[parquet]'
+    >>> print(MissingExtra("Parquet", "pyarrow"))
+    reading Parquet needs pyarrow: pip install pyarrow
     """
 
-    def __init__(self, subject: str, library: str, extra: str) -> None:
-        super().__init__(f"reading {subject} needs {library}: pip install 'lookalike[{extra}]'")
+    def __init__(self, subject: str, library: str) -> None:
+        super().__init__(f"reading {subject} needs {library}: pip install {library}")

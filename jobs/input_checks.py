@@ -37,7 +37,9 @@ def check_input(jobs: JobRunner, report: RunReport, run: Run, gate: Path) -> Non
                                                "--duplicate-ids number would make them id~<hash of the text>")
     for counter, whose in ((str, ""), (against_name, " of --against")):
         if report.counter(counter("rejected")) and not report.counter(counter("documents")):
-            jobs.display.note(f"every line{whose} was rejected: are they really --format {jobs.settings.format}?")
+            jobs.display.note(f"every line{whose} was rejected: are they really --format {jobs.settings.format}"
+                              + (f", with fields {jobs.settings.id_field!r} and {jobs.settings.text_field!r}?"
+                                 if jobs.settings.format == "jsonl" and jobs.settings.id_field else "?"))
     if report.counter("against_rejected"):
         jobs.display.note(f"{report.counter('against_rejected'):,} lines of --against are no documents, and are not "
                           "compared")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable
 from typing import Callable, NamedTuple
 from urllib.parse import unquote
 
@@ -27,14 +27,14 @@ def input_split() -> InputSplit:
                       int(jobconf_from_env("mapreduce.map.input.start", 0)))
 
 
-def numbers_of_files(paths: Sequence[str]) -> Callable[[str], int]:
+def numbers_of_files(names: Iterable[Iterable[str]]) -> Callable[[str], int]:
     """A function from an engine's name of a file to its number among these; one beyond all for others.
 
-    One that was uploaded is known by its base name.
+    Each is given by all its names: its address or path, and, where an engine may have uploaded it, its base name.
     """
-    number_of = {os.path.basename(path): number for number, path in enumerate(paths)}
-    number_of.update({path: number for number, path in enumerate(paths)})
-    return lambda file: next((number_of[name] for name in names_of(file) if name in number_of), len(paths))
+    numbered = [(name, number) for number, names_of_file in enumerate(names) for name in names_of_file]
+    number_of, beyond = dict(numbered), numbered[-1][1] + 1 if numbered else 0
+    return lambda file: next((number_of[name] for name in names_of(file) if name in number_of), beyond)
 
 
 def names_of(uri: str) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from jobs.records import COUNTS_PREFIX, decode_counts
 from jobs.run_report import StepReport, engine_counters
 from jobs.silence import Silence
 from jobs.warm_tasks import WarmTasks
+from lsh_core.errors import SettingsError
 from lsh_core.settings import Settings
 
 RUNNERS = ("inline", "local", "hadoop", "spark", "emr")
@@ -59,6 +60,10 @@ class Run:
     verbose: bool = False
     resume: bool = False
     command: str = ""
+
+    def __post_init__(self) -> None:
+        if self.runner not in (None, *RUNNERS):
+            raise SettingsError(f"runner is {self.runner!r}; it must be one of {', '.join(RUNNERS)}")
 
 
 class JobRunner:

@@ -117,6 +117,7 @@ def stand_ins(slow_modules: Mapping[str, dict[str, Any]] = MappingProxyType({}))
 # Runners are imported without these: their libraries need the real ones.
 with stand_ins(SLOW_MODULES):
     from mrjob.compat import jobconf_from_env
+    from mrjob.conf import load_opts_from_mrjob_conf
     from mrjob.job import MRJob as StockMRJob
     from mrjob.protocol import BytesProtocol, BytesValueProtocol
     from mrjob.step import MRStep, StepFailedException
@@ -128,6 +129,7 @@ __all__ = [
     "MRStep",
     "StepFailedException",
     "jobconf_from_env",
+    "load_opts_from_mrjob_conf",
     "stand_ins",
     "uploaded_files",
 ]

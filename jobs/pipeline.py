@@ -19,7 +19,7 @@ from jobs.gate_file import write_gate
 from jobs.index_files import Index
 from jobs.input_checks import check_input, check_same_input, check_unique_ids, find_rejects
 from jobs.job_runner import JobRunner, Run
-from jobs.lean_mrjob import HERE
+from jobs.lean_mrjob import HERE, load_opts_from_mrjob_conf
 from jobs.line_estimates import estimated_lines
 from jobs.mr_gate import MRGate
 from jobs.mr_pairs import MRPairs
@@ -76,6 +76,7 @@ def open_run(
         if run.runner not in HERE:
             sources = with_names_of_their_own(sources, tmp_dir)
         check_number_of_files([*sources, *against], run.runner)
+        remote.check_engine()
         with JobRunner(run, settings, sources, tmp_dir, display, against) as jobs, \
                 _result_folder(run, remote, jobs, asked_for) as (folder, stages):
             report = RunReport(jobs.runner, run.command, settings, *names_and_bytes(sources))
@@ -125,11 +126,21 @@ def private_folder(parent: Optional[Path]) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _check_configuration(path: Path, runner: str) -> None:
+    try:
+        load_opts_from_mrjob_conf(runner, str(path))
+    except Exception as error:  # whatever mrjob and its parser make of it
+        raise InputError(f"{path} is no mrjob configuration, YAML or JSON with options under runners: "
+                         f"{' '.join(str(error).split())}") from error
+
+
 def _check_named_paths(run: Run) -> None:
     if run.tmp is not None and not run.tmp.is_dir():
         raise OutputError(f"{run.tmp} is not a folder; --tmp names one that is there")
     if run.conf is not None and not run.conf.is_file():
         raise InputError(f"{run.conf} is not a file; --conf names a mrjob configuration")
+    if run.conf is not None:
+        _check_configuration(run.conf, run.runner or "local")
 
 
 def make_gate(work: CorpusRun) -> Path:

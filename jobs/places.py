@@ -21,7 +21,7 @@ class Places:
 
     def __init__(self, sources: Sequence[Source], uris: Mapping[str, str]) -> None:
         self._sources = sources
-        self.number_of = numbers_of_files([uris.get(source.path, source.path) for source in sources])
+        self.number_of = numbers_of_files([uris.get(source.path, source.path)] for source in sources)
         """The number of the source that an engine has a name for; one beyond all for files of no source."""
         self._split: tuple[int, int] = (-1, -1)
         self._lines_before: Optional[int] = None

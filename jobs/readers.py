@@ -163,7 +163,7 @@ def _unpacked_zst(path: str) -> Iterator[bytes]:
     try:
         import zstandard
     except ImportError:
-        raise MissingExtra(".zst", "zstandard", "zst") from None
+        raise MissingExtra(".zst", "zstandard") from None
     unpacker = zstandard.ZstdDecompressor(max_window_size=ZST_MAX_WINDOW_BYTES)
     frame = None
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -38,6 +39,18 @@ class Remote:
 
     def __init__(self, run: Run, tmp_dir: Path) -> None:
         self.run, self.tmp_dir = run, tmp_dir
+
+    def check_engine(self) -> None:
+        """Refuse an engine whose program or library is not here."""
+        if self.run.runner == "emr":
+            _check_boto3()
+        elif self.run.runner not in HERE:
+            runner = self._job().make_runner()
+            (command, option) = ((runner.get_hadoop_bin(), "hadoop_bin") if self.run.runner == "hadoop"
+                                 else (runner.get_spark_submit_bin(), "spark_submit_bin"))
+            if shutil.which(command[0]) is None:
+                raise RemoteError(f"cannot run {command[0]}: it is not on PATH; {option} in the file of --conf names "
+                                  "it")
 
     def find(self, pattern: str) -> list[RemoteFile]:
         """The files that an address stands for, sorted; like engines, it does not see those that are hidden."""
@@ -90,16 +103,21 @@ class Remote:
 
     @cached_property
     def _file_systems(self) -> Any:
-        runner = str(self.run.runner)
-        job = MRJob(["-r", runner, "--conf-path", str(self.run.conf or default_conf(runner)),
-                     "--local-tmp-dir", str(self.tmp_dir)])
         if importlib.util.find_spec("boto3") is None:
-            if runner == "emr":
-                raise RemoteError("-r emr needs boto3: pip install boto3")
-            return job.make_runner().fs
+            return self._job().make_runner().fs
         # EMR's runner looks at the buckets when it is made.
-        with told(f"cannot use -r {runner}"):
-            return job.make_runner().fs
+        with told(f"cannot use -r {self.run.runner}"):
+            return self._job().make_runner().fs
+
+    def _job(self) -> MRJob:
+        runner = str(self.run.runner)
+        return MRJob(["-r", runner, "--conf-path", str(self.run.conf or default_conf(runner)),
+                      "--local-tmp-dir", str(self.tmp_dir)])
+
+
+def _check_boto3() -> None:
+    if importlib.util.find_spec("boto3") is None:
+        raise RemoteError("-r emr needs boto3: pip install boto3")
 
 
 def is_hidden(uri: str, pattern: str) -> bool:

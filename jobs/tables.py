@@ -44,7 +44,7 @@ def parquet_lines(path: str, name: str, settings: Settings) -> Iterator[bytes]:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise MissingExtra("Parquet", "pyarrow", "parquet") from None
+        raise MissingExtra("Parquet", "pyarrow") from None
     own_columns = {settings.id_field, settings.text_field}
     try:
         with pyarrow.parquet.ParquetFile(path) as table:

@@ -42,12 +42,12 @@ def side_files(
     settings: Settings = DEFAULTS,
 ) -> list[str]:
     """The options by which a job is told what has become of a corpus before."""
-    members, input_paths = folder / "members", folder / "input-paths.json"
+    members, input_names = folder / "members", folder / "input-names.json"
     with open(members, "wb") as file:
         write_members(file, members_of(clusters))
-    input_paths.write_text(json.dumps(paths))
+    input_names.write_text(json.dumps([[path] for path in paths]))
     return ["--gate", write_gate_of(lines, folder / "gate", settings), "--members", str(members),
-            "--input-paths", str(input_paths)]
+            "--input-names", str(input_names)]
 
 
 # The command

@@ -108,7 +108,7 @@ CASES = [
     lines("BOM is dropped", b"\xef\xbb\xbf" + GOOD + b"\n" + ALIKE),
     Case("empty file", {"in.jsonl": b""}, is_paired=False),
     Case("every line is rejected", {"in.jsonl": b"x y\n"}, (), ((1, "not JSON"),),
-         "every line was rejected: are they really --format jsonl?", is_paired=False),
+         "every line was rejected: are they really --format jsonl, with fields 'id' and 'text'?", is_paired=False),
     no_input("missing file", "cannot read 'missing.jsonl': no such file or folder", "missing.jsonl", {}),
     no_input("folder without files", "cannot read folder: the folder has no files", "folder", {"folder/.hidden": b""}),
     no_input("CSV without the column", "in.csv has no column 'text'; its columns are 'id', 'body'",

@@ -65,7 +65,7 @@ def test_the_installed_command_prints_a_summary(tmp_path: Path) -> None:
     assert {name: shown[name] for name in ("documents", "copies", "rejected", "candidates", "pairs")} == {
         "documents": "300", "copies": "0", "rejected": "0", "candidates": str(run["candidates"]),
         "pairs": str(run["pairs"])}
-    assert shown["bands × rows"] == "17 × 8: finds at least 95.6% of the pairs at similarity 0.8"
+    assert shown["bands × rows"] == "17 × 8: finds at least 95.5% of the pairs at similarity 0.8"
     assert shown["shuffled"].startswith(f"{run['shuffle_bytes']:,} bytes")
     assert shown["in all"].endswith("s with -r inline")
     assert outcome.stdout.splitlines()[-1] == f"The results are in {tmp_path / 'out dir'}"

@@ -29,6 +29,12 @@ def test_lines_of_both_kinds_give_the_smaller_id_first(line: bytes, similarity: 
     assert read_truth(written(tmp_path, line + b"\n\n")) == {("x", "y"): similarity}
 
 
+def test_pairs_of_another_field_are_left_out(tmp_path: Path) -> None:
+    lines = b'{"field": "abstract", "a": "x", "b": "y"}\n{"field": "title", "a": "x", "b": "z"}\nx w'
+    assert set(read_truth(written(tmp_path, lines), "title")) == {("x", "z"), ("w", "x")}
+    assert set(read_truth(written(tmp_path, lines))) == {("x", "y"), ("x", "z"), ("w", "x")}
+
+
 @pytest.mark.parametrize("line", [
     b"x", b"x y z", b"{", b'{"a": "x"}', b'{"a": "x", "b": "y", "similarity": "high"}',
     b'{"a": "x", "b": "y", "similarity": null}'])
