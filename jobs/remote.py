@@ -103,6 +103,8 @@ class Remote:
 
     @cached_property
     def _file_systems(self) -> Any:
+        if self.run.runner == "emr":
+            _check_boto3()
         if importlib.util.find_spec("boto3") is None:
             return self._job().make_runner().fs
         # EMR's runner looks at the buckets when it is made.
