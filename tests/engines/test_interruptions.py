@@ -34,9 +34,7 @@ def start(engine: Engine, folder: Path) -> subprocess.Popen[str]:
     command = engine.pairs_command(folder / "nasty.jsonl", "--out", folder / "out", "--tmp", folder / "tmp")
     return subprocess.Popen([*engine._enter_network, *map(str, command)], cwd=REPOSITORY, text=True,
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            env={**os.environ, **engine.env},
-                            # What runs in the background may have been told to ignore it.
-                            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+                            env={**os.environ, **engine.env})
 
 
 def assert_nothing_is_left(engine: Engine, run: subprocess.Popen[str], before: set[int], folder: Path) -> None:
