@@ -8,6 +8,7 @@ import jobs.lean_mrjob  # noqa: F401  before numpy, which it makes ready
 import errno
 import signal
 import sys
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, Optional
 
@@ -165,6 +166,10 @@ def main() -> None:
     """Run a command; errors that are the user's to mend become one line."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
+    for stream in (sys.stdout, sys.stderr):
+        # What a terminal has no character for is shown by its number; so are bytes of paths that are no text.
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         cli(standalone_mode=False)
     except LookalikeError as error:

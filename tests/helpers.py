@@ -118,14 +118,17 @@ def lookalike(*arguments: object, stdin: bytes = b"") -> Outcome:
     return Outcome(exit_code, stdout.getvalue(), stderr.getvalue())
 
 
-def run_command(*command: object, stdin: bytes = b"", **options: Any) -> Outcome:
+def run_command(*command: object, stdin: bytes = b"", encoding: str = "utf-8", **options: Any) -> Outcome:
     """Run a program from the repository's folder, or another, in a process of its own."""
     options = {"cwd": REPOSITORY, **options}
     done = subprocess.run([*map(str, command)], input=stdin, capture_output=True, **options)
-    return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
+    return Outcome(done.returncode, done.stdout.decode(encoding), done.stderr.decode(encoding))
 
 
 COMMAND = (sys.executable, "-m", "jobs.cli")
+
+ASCII_LOCALE = {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii"}
+"""The surroundings in which Python takes files and terminals for ASCII."""
 
 
 def read_json_lines(path: Path) -> list[dict[str, Any]]:
