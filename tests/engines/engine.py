@@ -50,6 +50,7 @@ class Engine:
 
     runner = ""
     is_isolated = True
+    task_python = Path(sys.executable)
 
     def __init__(self) -> None:
         self.env: dict[str, str] = {}

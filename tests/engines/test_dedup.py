@@ -8,12 +8,15 @@ import pytest
 
 from tests.cleaning import clean, contents
 from tests.engines.engine import Engine
+from tests.engines.memory import PeakMemory
 from tests.engines.nasty import nasty_file
 from tests.helpers import COMMAND, DATA, lookalike
 
 pytestmark = pytest.mark.engines
 
 NUM_DOCS = 100_000
+MAX_TASK_MB = 512
+"""For the Python of a task, also where the values of a key are many."""
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +51,9 @@ def test_the_same_lines_are_kept_and_removed(engine: Engine, corpus: list[Path],
 def test_a_large_cluster_is_cleaned_alike(engine: Engine, large_corpus: list[Path], tmp_path: Path) -> None:
     if engine.runner not in ("hadoop", "spark"):
         pytest.skip("tests/jobs/test_dedup_sample.py compares inline and local, and the emulation takes long")
-    assert_cleaned_alike(engine, large_corpus, tmp_path)
+    with PeakMemory(engine) as peak:
+        assert_cleaned_alike(engine, large_corpus, tmp_path)
+    assert 0 < peak.mb < MAX_TASK_MB, peak.mb_of
 
 
 def assert_cleaned_alike(engine: Engine, corpus: list[Path], tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from jobs.shipping import ZIP_NAME, build_zip
 from lsh_core.settings import Settings
 from tests.engines.all_engines import ENGINES
 from tests.engines.emr import EmulatedEmr
+from tests.engines.task_python import without_numpy
 from tests.helpers import DATA, REPOSITORY, Outcome, lookalike
 from tests.passes import write_gate_of
 
@@ -214,11 +215,7 @@ def test_nothing_else_was_uploaded_and_nothing_is_left(cluster: EmulatedEmr, sub
 
 
 def test_a_failing_step_fails_the_run(cluster: EmulatedEmr, tmp_path: Path) -> None:
-    numpy = next(cluster.folder.glob("python/lib/python*/site-packages/numpy"))
-    numpy.rename(numpy.with_name("not_numpy"))
-    try:
+    with without_numpy(cluster.task_python):
         failed = cluster.lookalike(CORPUS, "--out", tmp_path / "out")
-    finally:
-        numpy.with_name("not_numpy").rename(numpy)
     assert failed.exit_code == 1 and "\nlookalike: gate: numpy is not installed for " in failed.stderr
     assert not (tmp_path / "out").exists()

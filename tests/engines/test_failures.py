@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.engines.all_engines import ENGINES
+from tests.engines.task_python import with_modules, without_numpy
 from tests.helpers import DATA
 
 pytestmark = pytest.mark.engines
@@ -28,12 +29,8 @@ def assert_no_java(stderr: str) -> None:
 
 
 def test_missing_numpy_is_one_line(cluster: Any, tmp_path: Path) -> None:
-    numpy = next(cluster.folder.glob("python/lib/python*/site-packages/numpy"))
-    numpy.rename(numpy.with_name("not_numpy"))
-    try:
+    with without_numpy(cluster.task_python):
         failed = cluster.lookalike(DATA / "articles.jsonl", "--out", tmp_path / "out")
-    finally:
-        numpy.with_name("not_numpy").rename(numpy)
     assert failed.exit_code == 1 and not (tmp_path / "out").exists()
     said = f"lookalike: gate: numpy is not installed for {cluster.task_python}"
     (line,) = [line for line in failed.stderr.splitlines() if line.startswith("lookalike: ")]
@@ -42,12 +39,8 @@ def test_missing_numpy_is_one_line(cluster: Any, tmp_path: Path) -> None:
 
 
 def test_a_defect_has_its_place_and_its_traceback(cluster: Any, tmp_path: Path) -> None:
-    site = next(cluster.folder.glob("python/lib/python*/site-packages")) / "sitecustomize.py"
-    site.write_text(BROKEN)
-    try:
+    with with_modules(cluster.task_python, {"sitecustomize": BROKEN}):
         failed = cluster.lookalike(DATA / "articles.jsonl", "--out", tmp_path / "out")
-    finally:
-        site.unlink()
     assert failed.exit_code == 1 and not (tmp_path / "out").exists()
     lines = failed.stderr.splitlines()
     at = next(number for number, line in enumerate(lines) if line.startswith("lookalike: gate: "))

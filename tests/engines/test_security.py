@@ -50,6 +50,17 @@ def test_no_secret_is_sent_or_written(is_in_conf: bool, emulated_emr: EmulatedEm
     assert asked and not tells(json.dumps(asked).encode(), KEYS.values())
 
 
+def test_no_secret_of_the_environment_reaches_an_engine(engine: Engine, tmp: Path, tmp_path: Path) -> None:
+    with Watch(tmp, SECRETS.values()) as watch:
+        done = engine.run(*engine.pairs_command(CORPUS, "--out", tmp_path / "out", "-v"), TMPDIR=str(tmp), **KEYS)
+    assert done.exit_code == 0, done.stderr
+    assert {"settings.json", "gate"} <= watch.names and not watch.telling
+    assert not tells((done.stdout + done.stderr).encode(), SECRETS.values())
+    # Among its files are those that were uploaded, the options of jobs, and all that daemons and tasks have logged.
+    for folder in (tmp_path / "out", engine.folder):
+        assert files_that_tell(folder, SECRETS.values()) == []
+
+
 @pytest.mark.ci_engines
 def test_temporary_files_of_spark_are_private(local_cluster: LocalClusterSpark, tmp: Path, tmp_path: Path) -> None:
     with Watch(tmp) as watch:
