@@ -16,13 +16,16 @@ HADOOP_PROGRESS = re.compile(r"map +(\d+)% +reduce +(\d+)%")
 TOTAL_PROGRESS = re.compile(r"(\d+)(?:\.\d+)?% complete")
 SPARK_STAGE = re.compile(r"Submitting (\d+) missing tasks from \w+Stage (\d+) ")
 SPARK_TASK = re.compile(r"Finished task \S+ in stage (\d+)\..*\((\d+)/(\d+)\)")
-EMR_STATE = re.compile(r"(PENDING|RUNNING)\b")
+STATE = re.compile(r"(?:Application report for \S+ \(state: )?(PENDING|ACCEPTED|RUNNING)\b")
+"""Of a step on EMR, or of a driver of Spark that runs on YARN."""
 ADDRESSES = (
     (re.compile(r"(?:The url to track the job|tracking URL): (\S+)"), "{}"),
     (re.compile(r"Bound SparkUI to \S+, and started at (\S+)"), "{}"),
     (re.compile(r"Successfully started service 'SparkUI' on port (\d+)"), "http://localhost:{}"),
     (re.compile(r"Created new cluster (\S+)"), "EMR's cluster {}"),
     (re.compile(r"Waiting for .* \((s-\S+)\) to complete"), "EMR's step {}"),
+    # Hadoop's clients do so for up to a quarter of an hour.
+    (re.compile(r"Retrying connect to server: (\S+?)\.? Already tried"), "no answer from {}, which is tried again"),
 )
 
 
@@ -34,25 +37,25 @@ class EngineLog(logging.Handler):
         self._listener, self._tell_address, self._addresses = listener, tell_address, set[str]()
 
     def emit(self, record: logging.LogRecord) -> None:
-        message = record.getMessage().strip()
-        self._hear_progress(message)
-        for pattern, address in ADDRESSES:
-            if found := pattern.match(message):
-                self._hear_address(address.format(found[1]))
+        for line in map(str.strip, record.getMessage().splitlines()):
+            self._hear_progress(line)
+            for pattern, address in ADDRESSES:
+                if found := pattern.match(line):
+                    self._hear_address(address.format(found[1]))
 
-    def _hear_progress(self, message: str) -> None:
-        if found := HADOOP_PROGRESS.match(message):
+    def _hear_progress(self, line: str) -> None:
+        if found := HADOOP_PROGRESS.match(line):
             of_maps, of_reduces = map(int, found.groups())
             self._listener("map", of_maps, 100, "%")
             if of_reduces or of_maps == 100:
                 self._listener("reduce", of_reduces, 100, "%")
-        elif found := TOTAL_PROGRESS.match(message):
+        elif found := TOTAL_PROGRESS.match(line):
             self._listener("running", int(found[1]), 100, "%")
-        elif found := SPARK_STAGE.match(message):
+        elif found := SPARK_STAGE.match(line):
             self._listener(f"stage {found[2]}", 0, int(found[1]))
-        elif found := SPARK_TASK.match(message):
+        elif found := SPARK_TASK.match(line):
             self._listener(f"stage {found[1]}", int(found[2]), int(found[3]))
-        elif found := EMR_STATE.match(message):
+        elif found := STATE.match(line):
             self._listener(found[1].lower(), 0, 100, "%")
 
     def _hear_address(self, address: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -13,6 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, Optional, Union
 
+from jobs.engine_check import check_boto3, check_program, check_spark
 from jobs.errors import InputError, OutputError, RemoteError
 from jobs.hadoop_files import HadoopFiles
 from jobs.input_files import NO_PASSWORD, PASSWORD, RemoteFile, refuse_address, shown
@@ -41,16 +41,13 @@ class Remote:
         self.run, self.tmp_dir = run, tmp_dir
 
     def check_engine(self) -> None:
-        """Refuse an engine whose program or library is not here."""
+        """Refuse an engine that lacks something here, or does not answer."""
         if self.run.runner == "emr":
-            _check_boto3()
-        elif self.run.runner not in HERE:
-            runner = self._job().make_runner()
-            (command, option) = ((runner.get_hadoop_bin(), "hadoop_bin") if self.run.runner == "hadoop"
-                                 else (runner.get_spark_submit_bin(), "spark_submit_bin"))
-            if shutil.which(command[0]) is None:
-                raise RemoteError(f"cannot run {command[0]}: it is not on PATH; {option} in the file of --conf names "
-                                  "it")
+            check_boto3()
+        elif self.run.runner == "hadoop":
+            check_program(self._job().make_runner().get_hadoop_bin(), "hadoop_bin")
+        elif self.run.runner == "spark":
+            check_spark(self._job().make_runner())
 
     def find(self, pattern: str) -> list[RemoteFile]:
         """The files that an address stands for, sorted; like engines, it does not see those that are hidden."""
@@ -104,7 +101,7 @@ class Remote:
     @cached_property
     def _file_systems(self) -> Any:
         if self.run.runner == "emr":
-            _check_boto3()
+            check_boto3()
         if importlib.util.find_spec("boto3") is None:
             return self._job().make_runner().fs
         # EMR's runner looks at the buckets when it is made.
@@ -115,11 +112,6 @@ class Remote:
         runner = str(self.run.runner)
         return MRJob(["-r", runner, "--conf-path", str(self.run.conf or default_conf(runner)),
                       "--local-tmp-dir", str(self.tmp_dir)])
-
-
-def _check_boto3() -> None:
-    if importlib.util.find_spec("boto3") is None:
-        raise RemoteError("-r emr needs boto3: pip install boto3")
 
 
 def is_hidden(uri: str, pattern: str) -> bool:

@@ -11,6 +11,7 @@ from jobs.lean_mrjob import stand_ins
 
 with stand_ins():
     from mrjob.spark.runner import SparkMRJobRunner
+    from mrjob.step import StepFailedException
 
 JOB_ARGS = "--job-args"
 TRACEBACK = "Traceback (most recent call last):"
@@ -26,6 +27,7 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
         super().__init__(**kwargs)
         self._tracebacks: list[str] = []
         self._application = ""
+        self._exit_code = 0
 
     def _is_here(self) -> bool:
         return str(self._spark_master()).startswith("local")
@@ -55,7 +57,20 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
                 self._application = found[0]
             record_callback(record)
 
-        return super()._run_spark_submit(args, env, keep_errors)
+        status, interpretation = super()._run_spark_submit(args, env, keep_errors)
+        # What mrjob takes for a code has it in its second byte.
+        self._exit_code = status >> 8 or status
+        return self._exit_code, interpretation
+
+    def _run_step_on_spark(self, step: Any, step_num: int, last_step_num: Optional[int] = None) -> None:
+        """As mrjob's, which looks for counters even of a step that failed, and stumbles where HDFS has none."""
+        try:
+            super()._run_step_on_spark(step, step_num, last_step_num)
+        except OSError as error:
+            if not self._exit_code:
+                raise
+            raise StepFailedException(f"spark-submit ended with code {self._exit_code}", step_num,
+                                      self._num_steps()) from error
 
     @property
     def failed_task_stderr(self) -> str:

@@ -81,8 +81,10 @@ class LocalClusterSpark(Spark):
     master = f"local-cluster[{NUM_WORKERS},1,{WORKER_MB}]"
 
 
-class SparkBesideHadoop(LocalClusterSpark):
-    """Spark in the network of a Hadoop that is running, whose files it reads."""
+class SparkOnYarn(Spark):
+    """Spark in the network of a Hadoop that is running, whose YARN starts its executors and whose files it reads."""
+
+    master = "yarn"
 
     def __init__(self, hadoop: HadoopCluster) -> None:
         super().__init__()
@@ -93,7 +95,11 @@ class SparkBesideHadoop(LocalClusterSpark):
         self._enter_network = self.hadoop._enter_network
 
     def runner_options(self) -> dict[str, Any]:
-        return {**super().runner_options(), "hadoop_bin": str(self.hadoop.hadoop)}
+        options = super().runner_options()
+        # Nodes have Spark, else all of it would be uploaded for each job; two executors fit beside a driver.
+        options["jobconf"].update({"spark.yarn.jars": f"local:{self.home}/jars/*", "spark.executor.instances": 2,
+                                   "spark.driver.memory": "512m", "spark.executor.memory": "512m"})
+        return {**options, "hadoop_bin": str(self.hadoop.hadoop)}
 
 
 class StandaloneSpark(Spark):

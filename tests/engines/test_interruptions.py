@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 from pathlib import Path
@@ -13,7 +12,7 @@ from tests.engines.engine import Engine
 from tests.engines.hadoop import HadoopCluster
 from tests.engines.nasty import nasty_file
 from tests.engines.spark import StandaloneSpark
-from tests.helpers import REPOSITORY, tree
+from tests.helpers import tree
 
 pytestmark = pytest.mark.engines
 
@@ -31,10 +30,8 @@ def folder(tmp_path: Path) -> Path:
 
 def start(engine: Engine, folder: Path) -> subprocess.Popen[str]:
     """A run on an engine, whose processes are among the engine's."""
-    command = engine.pairs_command(folder / "nasty.jsonl", "--out", folder / "out", "--tmp", folder / "tmp")
-    return subprocess.Popen([*engine._enter_network, *map(str, command)], cwd=REPOSITORY, text=True,
-                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            env={**os.environ, **engine.env})
+    arguments = (folder / "nasty.jsonl", "--out", folder / "out", "--tmp", folder / "tmp")
+    return engine.start_run(*engine.pairs_command(*arguments))
 
 
 def assert_nothing_is_left(engine: Engine, run: subprocess.Popen[str], before: set[int], folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -13,10 +14,10 @@ import pytest
 from jobs.errors import OutputError, RemoteError
 from jobs.s3_files import S3Files
 from tests.engines.emr import EmulatedEmr
-from tests.engines.engine import END_SECONDS, free_port
+from tests.engines.engine import END_SECONDS, RUN_SECONDS, free_port
 from tests.engines.hadoop import HadoopCluster
 from tests.engines.places import BUCKET, S3, Corpus, Hdfs, Place
-from tests.engines.spark import SparkBesideHadoop
+from tests.engines.spark import SparkOnYarn
 from tests.engines.spark import missing as missing_spark
 from tests.helpers import REPOSITORY
 
@@ -55,7 +56,7 @@ def s3(emulated_emr: EmulatedEmr) -> Iterator[S3]:
 def hdfs_of_spark(hadoop_cluster: HadoopCluster) -> Iterator[Hdfs]:
     if reason := missing_spark():
         pytest.skip(reason)
-    with SparkBesideHadoop(hadoop_cluster) as spark:
+    with SparkOnYarn(hadoop_cluster) as spark:
         yield Hdfs(spark, hadoop_cluster)
 
 
@@ -121,6 +122,20 @@ def test_a_namenode_that_does_not_answer_is_named(hdfs: Hdfs, corpus: Corpus, op
     assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
     assert refused.stderr.startswith(f"lookalike: cannot reach {away}: ")
     assert refused.stderr.endswith("Connection refused\n")
+
+
+def test_a_resource_manager_that_is_away_is_told_and_waited_for(hdfs: Hdfs, corpus: Corpus, tmp_path: Path) -> None:
+    cluster = hdfs.cluster
+    cluster.kill("resourcemanager")
+    run = cluster.start_run(*cluster.pairs_command(corpus.folder / "a.jsonl", "--out", tmp_path / "out"))
+    try:
+        assert run.stderr is not None
+        told = run.stderr.readline()
+    finally:
+        cluster.restart("resourcemanager")
+    assert re.fullmatch(r"gate: no answer from \S+:\d+, which is tried again\n", told)
+    _, others = run.communicate(timeout=RUN_SECONDS)
+    assert run.returncode == 0 and (tmp_path / "out" / "pairs.jsonl").exists(), others
 
 
 def test_a_folder_that_may_not_be_written_to_is_named(hdfs: Hdfs, corpus: Corpus) -> None:

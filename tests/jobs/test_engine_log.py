@@ -9,6 +9,8 @@ import pytest
 from jobs.engine_log import MRJOB, heard
 
 HADOOP = """\
+  Retrying connect to server: host/127.0.0.1:8032. Already tried 0 time(s); maxRetries=45
+  Retrying connect to server: host/127.0.0.1:8032. Already tried 1 time(s); maxRetries=45
   The url to track the job: http://127.0.0.1:8088/proxy/application_1700000000000_0001/
   Running job: job_1700000000000_0001
    map 0% reduce 0%
@@ -22,7 +24,11 @@ SPARK = """\
   Starting task 0.0 in stage 0.0 (TID 0) (127.0.0.1,executor 0, partition 0, PROCESS_LOCAL, 10891 bytes)
   Finished task 0.0 in stage 0.0 (TID 0) in 15739 ms on 127.0.0.1 (executor 0) (1/3)
   Finished task 2.1 in stage 0.0 (TID 4) in 15739 ms on 127.0.0.1 (executor 0) (2/3)
-  tracking URL: http://host:8088/proxy/application_1700000000000_0002/"""
+  Application report for application_1700000000000_0002 (state: ACCEPTED)"""
+REPORT = """
+\t client token: N/A
+\t tracking URL: http://host:8088/proxy/application_1700000000000_0002/
+\t user: me"""
 EMR = """\
 Created new cluster j-123
 Waiting for Step 1 of 1 (s-456) to complete...
@@ -32,11 +38,13 @@ Waiting for Step 1 of 1 (s-456) to complete...
   COMPLETED"""
 PROGRESS = {
     HADOOP: [("map", 0, 100, "%"), ("map", 50, 100, "%"), ("map", 100, 100, "%"), ("reduce", 33, 100, "%")],
-    SPARK: [("stage 0", 0, 3, "tasks"), ("stage 0", 1, 3, "tasks"), ("stage 0", 2, 3, "tasks")],
+    SPARK: [("stage 0", 0, 3, "tasks"), ("stage 0", 1, 3, "tasks"), ("stage 0", 2, 3, "tasks"),
+            ("accepted", 0, 100, "%")],
     EMR: [("pending", 0, 100, "%"), ("running", 0, 100, "%"), ("running", 45, 100, "%")],
 }
 ADDRESSES = {
-    HADOOP: ["http://127.0.0.1:8088/proxy/application_1700000000000_0001/"],
+    HADOOP: ["no answer from host/127.0.0.1:8032, which is tried again",
+             "http://127.0.0.1:8088/proxy/application_1700000000000_0001/"],
     SPARK: ["http://localhost:4040", "http://host:8088/proxy/application_1700000000000_0002/"],
     EMR: ["EMR's cluster j-123", "EMR's step s-456"],
 }
@@ -57,6 +65,8 @@ def test_progress_and_addresses_are_heard_and_told_once(log: str) -> None:
         with heard(listener, addresses.append):
             for line in [*log.splitlines(), log.splitlines()[0]]:
                 logger.info(line)
+            # A record of several lines, as YARN's client writes them.
+            logger.info(REPORT if log is SPARK else "")
         logger.info("map 7% reduce 7%")
     finally:
         logger.setLevel(level)

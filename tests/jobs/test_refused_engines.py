@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import re
 import shutil
+import socket
 from pathlib import Path
 
 import pytest
 
+from jobs.engine_check import check_spark
 from jobs.errors import InputError, RemoteError
 from jobs.job_runner import Run
+from jobs.mr_pairs import MRPairs
 from jobs.pipeline import find_pairs
 from lsh_core.errors import SettingsError
 from lsh_core.settings import Settings
+from tests.engines.engine import free_port
 from tests.helpers import DATA, tree
 from tests.passes import QUIET
 
@@ -26,6 +32,23 @@ def test_an_engine_whose_program_is_missing(runner: str, option: str, tmp_path: 
     with pytest.raises(RemoteError, match=f"cannot run /nowhere/program: .*{option} in the file of --conf names it"):
         find_pairs(Run([ARTICLES], tmp_path / "out", runner, conf=conf), Settings(), QUIET)
     assert tree(tmp_path) == ["my.conf"]
+
+
+@pytest.mark.parametrize(("addresses", "why"), [
+    ("127.0.0.1:{0},[::1]:{0}", "refused"), ("nowhere", "'nowhere' is not HOST:PORT")])
+def test_a_master_of_spark_that_does_not_answer(addresses: str, why: str, tmp_path: Path) -> None:
+    conf, master = tmp_path / "my.conf", "spark://" + addresses.format(free_port())
+    conf.write_text(json.dumps({"runners": {"spark": {"spark_submit_bin": ["true"], "spark_master": master}}}))
+    with pytest.raises(RemoteError, match=f"^cannot reach {re.escape(master)}: .*{why}; spark_master in the file of"):
+        find_pairs(Run([ARTICLES], tmp_path / "out", "spark", conf=conf), Settings(), QUIET)
+    assert tree(tmp_path) == ["my.conf"]
+
+
+def test_one_master_of_spark_that_answers_is_enough() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        master = f"spark://127.0.0.1:{free_port()},127.0.0.1:{server.getsockname()[1]}"
+        arguments = ["-r", "spark", "--no-conf", "--spark-submit-bin", "true", "--spark-master", master]
+        check_spark(MRPairs(arguments).make_runner())
 
 
 def test_emr_without_its_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,52 @@
+"""What an engine needs, checked before anything runs: its library or program here, and a master that answers."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import socket
+from contextlib import closing
+from typing import Any
+
+from jobs.errors import RemoteError
+
+STANDALONE = "spark://"
+ANSWER_SECONDS = 10
+
+
+def check_boto3() -> None:
+    """Refuse EMR without the library that speaks to it."""
+    if importlib.util.find_spec("boto3") is None:
+        raise RemoteError("-r emr needs boto3: pip install boto3")
+
+
+def check_program(command: list[str], option: str) -> None:
+    """Refuse an engine whose program is not here."""
+    if shutil.which(command[0]) is None:
+        raise RemoteError(f"cannot run {command[0]}: it is not on PATH; {option} in the file of --conf names it")
+
+
+def check_spark(runner: Any) -> None:
+    """Refuse a Spark whose program is not here, or of whose standalone masters none answers.
+
+    Spark itself would try for a minute, and then speak of something else.
+    """
+    check_program(runner.get_spark_submit_bin(), "spark_submit_bin")
+    master = str(runner._spark_master())
+    if not master.startswith(STANDALONE):
+        return
+    complaints = [_complaint(address) for address in master[len(STANDALONE):].split(",")]
+    if all(complaints):
+        raise RemoteError(f"cannot reach {master}: {complaints[-1]}; spark_master in the file of --conf names it")
+
+
+def _complaint(address: str) -> str:
+    """Why an address does not answer; nothing if it does."""
+    host, _, port = address.rpartition(":")
+    try:
+        with closing(socket.create_connection((host.strip("[]"), int(port)), ANSWER_SECONDS)):
+            return ""
+    except ValueError:
+        return f"{address!r} is not HOST:PORT"
+    except OSError as error:
+        return error.strerror or str(error)

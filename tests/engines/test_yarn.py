@@ -1,0 +1,61 @@
+"""Spark on the YARN of a real Hadoop: the same bytes and counts wherever its driver is, and what failures say."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.engines.hadoop import HadoopCluster
+from tests.engines.nasty import nasty_file
+from tests.engines.spark import SparkOnYarn
+from tests.engines.spark import missing as missing_spark
+from tests.engines.task_python import without_numpy
+from tests.helpers import DATA, lookalike, read_run
+
+pytestmark = pytest.mark.engines
+
+
+@pytest.fixture(scope="module")
+def spark(hadoop_cluster: HadoopCluster) -> Iterator[SparkOnYarn]:
+    if reason := missing_spark():
+        pytest.fail(reason, pytrace=False)
+    with SparkOnYarn(hadoop_cluster) as engine:
+        yield engine
+
+
+@pytest.fixture(params=["client", "cluster"])
+def conf(request: pytest.FixtureRequest, spark: SparkOnYarn, tmp_path: Path) -> Path:
+    """A configuration whose driver runs here, or on a machine of the cluster."""
+    path = tmp_path / f"{request.param}.conf"
+    path.write_text(json.dumps({"include": str(spark.conf), "runners": {
+        "spark": {"spark_deploy_mode": request.param}}}))
+    return path
+
+
+def test_spark_on_yarn_writes_the_same_bytes(spark: SparkOnYarn, conf: Path, tmp_path: Path) -> None:
+    corpus, here, there = tmp_path / "nasty.jsonl", tmp_path / "here", tmp_path / "there"
+    corpus.write_bytes(nasty_file())
+    done = spark.run(*spark.pairs_command(corpus, "--out", there), "--conf", conf)
+    assert done.exit_code == 0, f"{done.stderr}\n{spark.hadoop.log_tails()}"
+    assert re.search(r"^gate: http://\S+/application_\d+_\d+/$", done.stderr, re.MULTILINE), done.stderr
+    assert lookalike("pairs", corpus, "-r", "inline", "--out", here, "-q").exit_code == 0
+    for name in ("pairs.jsonl", "rejected.jsonl"):
+        assert (there / name).read_bytes() == (here / name).read_bytes() != b""
+    counters = [[step["counters"] for step in read_run(folder)["steps"]] for folder in (here, there)]
+    assert counters[0] == counters[1]
+
+
+def test_a_failure_has_its_reason_or_the_place_of_its_logs(spark: SparkOnYarn, conf: Path, tmp_path: Path) -> None:
+    with without_numpy(spark.task_python):
+        failed = spark.run(*spark.pairs_command(DATA / "articles.jsonl", "--out", tmp_path / "out"), "--conf", conf)
+    assert failed.exit_code == 1 and not (tmp_path / "out").exists()
+    told = failed.stderr[failed.stderr.index("lookalike: gate: "):]
+    assert "org.apache" not in told and "\tat " not in told
+    # Of a driver elsewhere only YARN knows what it said.
+    expected = {"client": r"lookalike: gate: numpy is not installed for .*\n",
+                "cluster": r"(?s)lookalike: gate: .*\nlogs: yarn logs -applicationId application_\d+_\d+\n"}
+    assert re.fullmatch(expected[conf.stem], told), failed.stderr
