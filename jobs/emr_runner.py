@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from typing import Any
+
 from jobs.hadoop_runner import ReadsLogs
 from jobs.lean_mrjob import stand_ins
 
@@ -9,8 +12,25 @@ with stand_ins():
     from mrjob.emr import EMRJobRunner
 
 
+END_SECONDS = 60
+"""In which a cluster begins to end after its last step."""
+
+
 class EmrRunner(ReadsLogs, EMRJobRunner):  # type: ignore[misc]
     """Runs a job by steps of a cluster of EMR."""
+
+    def _pick_counters(self, log_interpretation: dict[str, Any], step_type: str) -> Any:
+        """As mrjob's, which waits ten minutes for logs of a cluster that goes on: for counters alone nobody does."""
+        if self._read_logs() and not self.fs.can_handle_path("ssh:///") and not self._is_ending():
+            return {}
+        return super()._pick_counters(log_interpretation, step_type)
+
+    def _is_ending(self) -> bool:
+        """Whether the cluster ends, after which its logs are in S3 soon."""
+        deadline = time.monotonic() + END_SECONDS
+        while (state := self._describe_cluster()["Status"]["State"]) == "RUNNING" and time.monotonic() < deadline:
+            time.sleep(self._opts["check_cluster_every"])
+        return str(state).startswith("TERMINAT")
 
     @property
     def log_place(self) -> str:

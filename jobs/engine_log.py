@@ -16,14 +16,15 @@ HADOOP_PROGRESS = re.compile(r"map +(\d+)% +reduce +(\d+)%")
 TOTAL_PROGRESS = re.compile(r"(\d+)(?:\.\d+)?% complete")
 SPARK_STAGE = re.compile(r"Submitting (\d+) missing tasks from \w+Stage (\d+) ")
 SPARK_TASK = re.compile(r"Finished task \S+ in stage (\d+)\..*\((\d+)/(\d+)\)")
-STATE = re.compile(r"(?:Application report for \S+ \(state: )?(PENDING|ACCEPTED|RUNNING)\b")
-"""Of a step on EMR, or of a driver of Spark that runs on YARN."""
+STATE = re.compile(r"(?:Application report for \S+ \(state: )?(PENDING|ACCEPTED|RUNNING|TERMINATING)\b")
+"""Of a step or cluster of EMR, or of a driver of Spark that runs on YARN."""
 ADDRESSES = (
     (re.compile(r"(?:The url to track the job|tracking URL): (\S+)"), "{}"),
     (re.compile(r"Bound SparkUI to \S+, and started at (\S+)"), "{}"),
     (re.compile(r"Successfully started service 'SparkUI' on port (\d+)"), "http://localhost:{}"),
     (re.compile(r"Created new cluster (\S+)"), "EMR's cluster {}"),
     (re.compile(r"Waiting for .* \((s-\S+)\) to complete"), "EMR's step {}"),
+    (re.compile(r"(Waiting \d+ minutes for logs to transfer to S3\.\.\. \(ctrl-c to skip\))"), "{}"),
     # Hadoop's clients do so for up to a quarter of an hour.
     (re.compile(r"Retrying connect to server: (\S+?)\.? Already tried"), "no answer from {}, which is tried again"),
 )

@@ -22,8 +22,8 @@ class StepReport:
     """One job of a run.
 
     ``counters`` come from the lines that its tasks wrote, where each line of input counts once. ``engine_counters`` are
-    what the engine says, for the same names, and of Hadoop the numbers of its tasks: on Spark a task that was run again
-    may have added twice, and an engine that does not tell (EMR, where its logs are not read) leaves them empty.
+    what the engine says, for the same names, and of Hadoop and EMR the numbers of tasks: on Spark a task that was run
+    again may have added twice, and EMR does not tell them of a cluster that goes on after the run.
     """
 
     name: str

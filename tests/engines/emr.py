@@ -14,7 +14,6 @@ import logging
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
 from tests.engines.emr_steps import Storage, StreamingStep, TaskFailed
@@ -27,10 +26,10 @@ WORKING_STATES = ("RUNNING", "PENDING")
 API_PREFIX = "ElasticMapReduce."
 HADOOP_VERSION = "3.4.0"
 APPLICATION = "application_1_0001"
+SAID = "2026-01-01 00:00:00,000 INFO org.apache.hadoop.{} (main): "
 STEP_LOG = f"""\
-2026-01-01 00:00:00,000 INFO org.apache.hadoop.yarn.client.api.impl.YarnClientImpl (main): \
-Submitted application {APPLICATION}
-2026-01-01 00:00:00,000 INFO org.apache.hadoop.mapreduce.Job (main): Running job: job_1_0001
+{SAID.format("yarn.client.api.impl.YarnClientImpl")}Submitted application {APPLICATION}
+{SAID.format("mapreduce.Job")}Running job: job_1_0001
 """
 TASK_LOG = """\
 2026-01-01 00:00:00,000 WARN [main] org.apache.hadoop.mapred.YarnChild: Exception running child : \
@@ -163,24 +162,29 @@ class EmulatedEmr(Engine):
         step.state = "RUNNING"
         step.start()
         self.uploads.update(self.storage.everything())
-        work = Path(self.folder / "steps" / step.id)
+        logs = {f"steps/{step.id}/syslog": STEP_LOG.encode()}
         try:
-            StreamingStep(step.args, self.storage, work, self.task_python.parent, self.env).run()
+            streaming = StreamingStep(step.args, self.storage, self.folder / "steps" / step.id,
+                                      self.task_python.parent, self.env)
+            streaming.run()
         except Exception as error:  # whatever it is, the step has failed and the cluster goes on
             (self.logs / f"step-{step.id}.log").write_text(f"{step.name}: {error}\n")
             if isinstance(error, TaskFailed):
-                self._write_logs(f"{cluster.log_uri}{cluster.id}", step.id, error.stderr)
+                container = f"containers/{APPLICATION}/container_1_0001_01_000002"
+                logs.update({f"{container}/stderr": error.stderr, f"{container}/syslog": TASK_LOG.encode()})
             state, step.last_state_change_reason = "FAILED", str(error)
         else:
+            logs[f"steps/{step.id}/syslog"] += f"{SAID.format('mapreduce.Job')}{streaming.told_counters()}\n".encode()
             state = "COMPLETED"
-        # First, since mrjob waits long for the logs of a cluster that goes on.
         if not any(other.state in WORKING_STATES for other in cluster.steps if other is not step):
-            cluster.terminate()
+            self._rest(cluster, logs)
         step.state = state
 
-    def _write_logs(self, folder: str, step_id: str, stderr: bytes) -> None:
-        """As EMR does: the step's log, which names the application, and what its failed task and Java have said."""
-        container = f"containers/{APPLICATION}/container_1_0001_01_000002"
-        for name, content in ((f"steps/{step_id}/syslog", STEP_LOG.encode()), (f"{container}/stderr", stderr),
-                              (f"{container}/syslog", TASK_LOG.encode())):
-            self.storage.write(f"{folder}/{name}.gz", gzip.compress(content))
+    def _rest(self, cluster: Any, logs: dict[str, bytes]) -> None:
+        """As EMR does: end the cluster and bring its logs to S3; those of one that goes on would come minutes later."""
+        if cluster.keep_job_flow_alive_when_no_steps:
+            cluster.state = "WAITING"
+            return
+        for name, content in logs.items():
+            self.storage.write(f"{cluster.log_uri}{cluster.id}/{name}.gz", gzip.compress(content))
+        cluster.terminate()

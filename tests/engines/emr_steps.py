@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import shlex
 import subprocess
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,9 @@ from zlib import crc32
 
 NUM_MAPPERS = 2
 NUM_REDUCERS = 2
+KINDS = {"-mapper": "map", "-reducer": "reduce"}
+REPORTED = re.compile(rb"^reporter:counter:(.+),(.+),(\d+)$", re.MULTILINE)
+"""How a task tells Hadoop to add to a counter."""
 
 
 class TaskFailed(Exception):
@@ -66,6 +70,7 @@ class StreamingStep:
         self.options = parse_options(args[1:])
         self.properties = dict(item.split("=", 1) for item in self.options["-D"])
         self.storage, self.work = storage, work
+        self.counters: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.env = {**env, **dict(item.split("=", 1) for item in self.options["-cmdenv"]),
                     # A machine of a cluster has nothing of what is installed here.
                     "PATH": f"{path}:{os.defpath}", "LC_ALL": "C"}
@@ -108,7 +113,16 @@ class StreamingStep:
                               capture_output=True, cwd=folder, env=env)
         if done.returncode:
             raise TaskFailed(name, done.returncode, done.stderr)
+        for group, counter, amount in REPORTED.findall(done.stderr):
+            self.counters[group.decode()][counter.decode()] += int(amount)
+        self.counters["Job Counters "][f"Launched {KINDS[option]} tasks"] += 1
         return done.stdout.splitlines()
+
+    def told_counters(self) -> str:
+        """What Hadoop writes of all counters at the end."""
+        lines = [line for group, counters in sorted(self.counters.items())
+                 for line in (f"\t{group}", *(f"\t\t{name}={amount}" for name, amount in sorted(counters.items())))]
+        return "\n".join([f"Counters: {sum(map(len, self.counters.values()))}", *lines])
 
     def _written(self, line: bytes, kind: str) -> bytes:
         """A line of output in a file: one without a tab is a key, behind which comes the separator."""

@@ -35,18 +35,22 @@ Waiting for Step 1 of 1 (s-456) to complete...
   PENDING (cluster is STARTING: Provisioning)
   RUNNING for 0:01:10
     45.2% complete
-  COMPLETED"""
+  COMPLETED
+Waiting for cluster (j-123) to terminate...
+  TERMINATING
+Waiting 10 minutes for logs to transfer to S3... (ctrl-c to skip)"""
 PROGRESS = {
     HADOOP: [("map", 0, 100, "%"), ("map", 50, 100, "%"), ("map", 100, 100, "%"), ("reduce", 33, 100, "%")],
     SPARK: [("stage 0", 0, 3, "tasks"), ("stage 0", 1, 3, "tasks"), ("stage 0", 2, 3, "tasks"),
             ("accepted", 0, 100, "%")],
-    EMR: [("pending", 0, 100, "%"), ("running", 0, 100, "%"), ("running", 45, 100, "%")],
+    EMR: [("pending", 0, 100, "%"), ("running", 0, 100, "%"), ("running", 45, 100, "%"), ("terminating", 0, 100, "%")],
 }
 ADDRESSES = {
     HADOOP: ["no answer from host/127.0.0.1:8032, which is tried again",
              "http://127.0.0.1:8088/proxy/application_1700000000000_0001/"],
     SPARK: ["http://localhost:4040", "http://host:8088/proxy/application_1700000000000_0002/"],
-    EMR: ["EMR's cluster j-123", "EMR's step s-456"],
+    EMR: ["EMR's cluster j-123", "EMR's step s-456",
+          "Waiting 10 minutes for logs to transfer to S3... (ctrl-c to skip)"],
 }
 
 
