@@ -36,6 +36,11 @@ def job_ids() -> Iterator[list[str]]:
         log.removeFilter(hear)
 
 
+def make_private_folder(file_system: Any, uri: str) -> None:
+    """Make a folder of HDFS, and those above it that are missing, which nobody else may look into."""
+    file_system.invoke_hadoop(["fs", "-D", "fs.permissions.umask-mode=077", "-mkdir", "-p", uri])
+
+
 class ReadsLogs:
     """What runners share that find the words of a failed task in logs of Hadoop."""
 
@@ -58,7 +63,11 @@ class ReadsLogs:
 
 
 class HadoopRunner(ReadsLogs, HadoopJobRunner):  # type: ignore[misc]
-    """Runs a job by Hadoop's streaming, on YARN."""
+    """Runs a job by Hadoop's streaming, on YARN; its temporary files are private."""
+
+    def _upload_local_files(self) -> None:
+        make_private_folder(self.fs.hadoop, self._hadoop_tmp_dir)
+        super()._upload_local_files()
 
     def _run_hadoop(self, *args: Any, **kwargs: Any) -> Any:
         """As mrjob's; where it is interrupted, the job ends too, which Hadoop would go on with."""

@@ -7,12 +7,14 @@ import re
 from pathlib import Path
 from typing import Any, Callable, Optional
 
+from jobs.hadoop_runner import make_private_folder
 from jobs.lean_mrjob import stand_ins
 
 with stand_ins():
     from mrjob.spark.runner import SparkMRJobRunner
     from mrjob.step import StepFailedException
 
+HDFS = "hdfs://"
 JOB_ARGS = "--job-args"
 TRACEBACK = "Traceback (most recent call last):"
 OF_TASK = f"PythonException: {TRACEBACK}"
@@ -40,6 +42,11 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
         finally:
             if mask is not None:
                 os.umask(mask)
+
+    def _upload_local_files(self) -> None:
+        if self._spark_tmp_dir.startswith(HDFS):
+            make_private_folder(self.fs.hadoop, self._spark_tmp_dir)
+        super()._upload_local_files()
 
     def _pick_spark_tmp_dir(self) -> str:
         if self._opts["spark_tmp_dir"] or not self._is_here():

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.engines.emr import EmulatedEmr
-from tests.engines.engine import Engine
-from tests.engines.spark import LocalClusterSpark
+from tests.engines.engine import RUN_SECONDS, Engine
+from tests.engines.hadoop import HadoopCluster
+from tests.engines.spark import LocalClusterSpark, SparkOnYarn
 from tests.helpers import DATA, lookalike
 from tests.hostile import Hostile, make_hostile
 from tests.watching import KEYS, SECRETS, SHELL_WITH_UMASK, Watch, files_that_tell, tells
@@ -72,6 +73,32 @@ def test_temporary_files_of_spark_are_private(local_cluster: LocalClusterSpark, 
     assert {"settings.json", "gate", "lookalike_tasks.zip"} <= watch.names
     # Libraries that Java unpacks are the same for everybody.
     assert [path for path in watch.exposed() if ".so" not in path.suffixes] == []
+
+
+def test_temporary_files_in_hdfs_are_private(hadoop_cluster: HadoopCluster, tmp_path: Path) -> None:
+    run = hadoop_cluster.start_run(*hadoop_cluster.pairs_command(CORPUS, "--out", tmp_path / "out"))
+    hadoop_cluster.wait_until(lambda: hadoop_cluster.task_pids("mapper"), "a mapper runs", RUN_SECONDS)
+    assert_only_for_their_owner(hadoop_cluster)
+    _, stderr = run.communicate(timeout=RUN_SECONDS)
+    assert run.returncode == 0, stderr
+
+
+def test_temporary_files_of_spark_in_hdfs_are_private(hadoop_cluster: HadoopCluster, tmp_path: Path) -> None:
+    with SparkOnYarn(hadoop_cluster) as spark:
+        run = spark.start_run(*spark.pairs_command(CORPUS, "--out", tmp_path / "out"))
+        # Executors and what they start are processes of YARN's.
+        spark.wait_until(lambda: hadoop_cluster.pids("pyspark.daemon"), "a task runs", RUN_SECONDS)
+        assert_only_for_their_owner(hadoop_cluster)
+        _, stderr = run.communicate(timeout=RUN_SECONDS)
+    assert run.returncode == 0, stderr
+
+
+def assert_only_for_their_owner(cluster: HadoopCluster) -> None:
+    """The files of a run that goes on are seen by the user whose run it is, and not by another."""
+    seen = {user: cluster.run(cluster.hadoop, "fs", "-ls", "-R", "/user/*/tmp/mrjob", HADOOP_USER_NAME=user)
+            for user in ("hadoop", "stranger")}
+    assert "/files/wd/settings.json" in seen["hadoop"].stdout
+    assert "/files" not in seen["stranger"].stdout and "Permission denied: user=stranger" in seen["stranger"].stderr
 
 
 def test_names_are_only_names(engine: Engine, hostile: Hostile, tmp_path: Path) -> None:
