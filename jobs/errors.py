@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from lsh_core.errors import LookalikeError
 
+TRACEBACK = "Traceback (most recent call last):"
+"""Where Python begins to tell of an error that nobody expected."""
+
 
 class InputError(LookalikeError):
     """An input that cannot be read; the message names it."""

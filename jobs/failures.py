@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from jobs.base import BatchFailed
+from jobs.errors import TRACEBACK
 from jobs.lean_mrjob import uploaded_files
 from jobs.places import Places
 from jobs.readers import Source
 from lsh_core.errors import LookalikeError
 
-TRACEBACK = "Traceback (most recent call last):"
 JAVA_FRAME = "\n\tat "
 EXCEPTION = re.compile(r"(?P<name>[A-Za-z_][\w.]*): (?P<message>.*)", re.DOTALL)
 COMMAND = re.compile(r"Command '\[.*\]'", re.DOTALL)

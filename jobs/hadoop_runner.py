@@ -9,11 +9,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from jobs.errors import TRACEBACK
 from jobs.lean_mrjob import stand_ins
+from jobs.yarn_logs import words_of
 
 with stand_ins():
     from mrjob.hadoop import HadoopJobRunner
+    from mrjob.logs.task import _parse_task_stderr
 
+
+COMMAND = "+ "
+"""Before the commands that a shell is told to show."""
 
 RUNNING_JOB = re.compile(r"\s*Running job: (job_\d+_\d+)")
 KILL_SECONDS = 60
@@ -50,9 +56,12 @@ class ReadsLogs:
         if not self._log_interpretations:
             return ""
         found = self._pick_error(self._log_interpretations[-1], "streaming") or {}
-        if "task_error" in found:
-            return str(found["task_error"]["message"])
-        return str(found.get("hadoop_error", {}).get("message", "")).partition("\n")[0]
+        of_task, of_hadoop = (str(found.get(kind, {}).get("message", "")) for kind in ("task_error", "hadoop_error"))
+        return of_task or self._words_elsewhere() or of_hadoop.partition("\n")[0]
+
+    def _words_elsewhere(self) -> str:
+        """What the failed task wrote, where mrjob does not find it."""
+        return ""
 
     def _ls_task_logs(self, step_type: str, **ids: Any) -> Iterator[dict[str, Any]]:
         # Without a history nobody knows the container of a failed attempt: then all are looked at.
@@ -80,9 +89,27 @@ class HadoopRunner(ReadsLogs, HadoopJobRunner):  # type: ignore[misc]
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=KILL_SECONDS)
                 raise
 
+    def _words_elsewhere(self) -> str:
+        return words_of(self._last_application, self.get_hadoop_bin(), "stderr", words_of_task)
+
+    @property
+    def _last_application(self) -> str:
+        """The last application, if there was one."""
+        steps = [interpretation.get("step", {}) for interpretation in self._log_interpretations]
+        return steps[-1].get("application_id") or "" if steps else ""
+
     @property
     def log_place(self) -> str:
         """How to get at the logs of the last application."""
-        steps = [interpretation.get("step", {}) for interpretation in self._log_interpretations]
-        application = steps[-1].get("application_id") if steps else None
-        return f"yarn logs -applicationId {application}" if application else ""
+        return f"yarn logs -applicationId {self._last_application}" if self._last_application else ""
+
+
+def words_of_task(logs: list[str]) -> str:
+    r"""What a failed task said, of what each container of streaming wrote: a traceback, or else more than its commands.
+
+    >>> words_of_task(["+ python x.py\n", "+ cd x\n+ python x.py\nno numpy\n", "\n"])
+    '+ python x.py\nno numpy'
+    """
+    found = [error["message"].strip() for log in logs if (error := _parse_task_stderr(log.splitlines()))]
+    said = [message for message in found if message and not message.splitlines()[-1].startswith(COMMAND)]
+    return next((message for message in said if TRACEBACK in message), said[-1] if said else "")

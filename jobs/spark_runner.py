@@ -7,8 +7,10 @@ import re
 from pathlib import Path
 from typing import Any, Callable, Optional
 
+from jobs.errors import TRACEBACK
 from jobs.hadoop_runner import make_private_folder
 from jobs.lean_mrjob import stand_ins
+from jobs.yarn_logs import words_of
 
 with stand_ins():
     from mrjob.spark.runner import SparkMRJobRunner
@@ -16,10 +18,11 @@ with stand_ins():
 
 HDFS = "hdfs://"
 JOB_ARGS = "--job-args"
-TRACEBACK = "Traceback (most recent call last):"
 OF_TASK = f"PythonException: {TRACEBACK}"
 APPLICATION = re.compile(r"\bapp(lication_\d+_\d+|-\d+-\d+)\b")
 """As YARN and standalone masters number them."""
+
+ON_YARN = "application"
 
 
 class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
@@ -81,16 +84,16 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
 
     @property
     def failed_task_stderr(self) -> str:
-        """The Python traceback of the task that failed last, or else of Spark's driver."""
-        of_tasks = [message for message in self._tracebacks if OF_TASK in message]
-        message = (of_tasks or self._tracebacks or [""])[-1]
-        # The driver's own comes first, where it tells of a task's too.
-        return TRACEBACK + message.rpartition(OF_TASK if of_tasks else TRACEBACK)[2] if message else ""
+        """The Python traceback of the task that failed last, or else of Spark's driver, which may run on YARN."""
+        said = last_traceback(self._tracebacks)
+        if said or not self._application.startswith(ON_YARN):
+            return said
+        return words_of(self._application, self.fs.hadoop.get_hadoop_bin(), "stdout", words_of_driver)
 
     @property
     def log_place(self) -> str:
         """Where executors write theirs."""
-        if self._application.startswith("application"):
+        if self._application.startswith(ON_YARN):
             return f"yarn logs -applicationId {self._application}"
         return f"{self._application or 'the last folder'} in the work folder of each of Spark's workers"
 
@@ -107,3 +110,22 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
 
     def _cleanup_hadoop_tmp(self) -> None:
         self.fs.rm(self._spark_tmp_dir)
+
+
+def last_traceback(messages: list[str]) -> str:
+    """The last of what tasks of Spark have said, or else of what its driver has."""
+    of_tasks = [message for message in messages if OF_TASK in message]
+    of_driver = [message for message in messages if TRACEBACK in message]
+    message = (of_tasks or of_driver or [""])[-1]
+    # The driver's own comes first, where it tells of a task's too.
+    return TRACEBACK + message.rpartition(OF_TASK if of_tasks else TRACEBACK)[2] if message else ""
+
+
+def words_of_driver(logs: list[str]) -> str:
+    """What a driver said that ran in a container of YARN, of which only it writes to standard output.
+
+    >>> words_of_driver(["no numpy\\n", "no numpy\\n", ""])
+    'no numpy'
+    """
+    said = [log.strip() for log in logs if log.strip()]
+    return last_traceback(said) or (said[-1] if said else "")

@@ -87,6 +87,10 @@ YARN = {
     "yarn.nodemanager.vmem-check-enabled": "false",
     "yarn.nodemanager.pmem-check-enabled": "false",
     "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": 100,
+    # What tasks have written goes to HDFS, where clients of other machines find it; tests look at the files, too.
+    "yarn.log-aggregation-enable": "true",
+    "yarn.nodemanager.remote-app-log-dir": "/logs",
+    "yarn.nodemanager.delete.debug-delay-sec": 36_000,
     "yarn.nodemanager.sleep-delay-before-sigkill.ms": 100,
     "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms": HEARTBEAT_MS,
     "yarn.resourcemanager.connect.retry-interval.ms": 500,

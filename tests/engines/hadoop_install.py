@@ -1,4 +1,4 @@
-"""Hadoop without its archive: the jars from Maven's repository, and a launcher of the same name as Hadoop's own."""
+"""Hadoop without its archive: the jars from Maven's repository, and launchers of the same names as Hadoop's own."""
 
 from __future__ import annotations
 
@@ -19,16 +19,21 @@ ARTIFACTS = (
     "hadoop-mapreduce-client-shuffle", "hadoop-mapreduce-client-jobclient", "hadoop-mapreduce-client-hs",
     "hadoop-streaming",
 )
-MAIN_CLASSES = {
-    "fs": "fs.FsShell",
-    "jar": "util.RunJar",
-    "job": "mapred.JobClient",
-    "version": "util.VersionInfo",
-    "namenode": "hdfs.server.namenode.NameNode",
-    "datanode": "hdfs.server.datanode.DataNode",
-    "resourcemanager": "yarn.server.resourcemanager.ResourceManager",
-    "nodemanager": "yarn.server.nodemanager.NodeManager",
+PROGRAMS = {
+    "hadoop": {
+        "fs": "fs.FsShell",
+        "jar": "util.RunJar",
+        "job": "mapred.JobClient",
+        "version": "util.VersionInfo",
+        "namenode": "hdfs.server.namenode.NameNode",
+        "datanode": "hdfs.server.datanode.DataNode",
+        "resourcemanager": "yarn.server.resourcemanager.ResourceManager",
+        "nodemanager": "yarn.server.nodemanager.NodeManager",
+    },
+    "yarn": {"logs": "yarn.client.cli.LogsCLI"},
 }
+"""Of each program the commands, and the classes that they start."""
+
 WEB_APPLICATIONS = ("hdfs", "datanode", "cluster", "node", "static", "secondary", "proxy")
 """Folders that daemons look for, and start without a page in them."""
 
@@ -57,11 +62,11 @@ SHARED_CLASSES = "classes.jsa"
 # Java shares classes only if the jars come first on the class path.
 LAUNCHER = """\
 #!/bin/sh
-# hadoop COMMAND ...: as Hadoop's own, for the commands that are needed here. The configuration is in HADOOP_CONF_DIR.
+# {program} COMMAND ...: the commands of Hadoop that are needed here; the configuration is in HADOOP_CONF_DIR.
 home=$(cd "$(dirname "$0")/.." && pwd)
 case "$1" in
 {cases}
-    *) echo "hadoop: no command $1" >&2; exit 2 ;;
+    *) echo "{program}: no command $1" >&2; exit 2 ;;
 esac
 shift
 if [ -f "$home/{shared}" ]; then share="-XX:SharedArchiveFile=$home/{shared} -Xlog:disable"; fi
@@ -87,7 +92,7 @@ def install(folder: Optional[Path] = None) -> Path:
         raise EngineError(f"Hadoop and Spark need Java 17: {reason}")
     folder = folder or hadoop_folder()
     if folder.exists():
-        _write_launcher(folder / "bin" / "hadoop")
+        _write_launchers(folder / "bin")
         return folder
     if not shutil.which("mvn"):
         raise EngineError("Hadoop's jars come by mvn, and there is none on PATH")
@@ -97,7 +102,7 @@ def install(folder: Optional[Path] = None) -> Path:
         _copy_jars(partial)
         for name in WEB_APPLICATIONS:
             (partial / "webapps" / name).mkdir(parents=True)
-        _write_launcher(partial / "bin" / "hadoop")
+        _write_launchers(partial / "bin")
         partial.chmod(0o755)
         partial.rename(folder)
     finally:
@@ -120,12 +125,18 @@ def _copy_jars(folder: Path) -> None:
         raise EngineError(f"mvn did not bring Hadoop's jars:\n{done.stdout[-3000:]}")
 
 
-def _write_launcher(path: Path) -> None:
-    cases = "\n".join(f"    {command}) main={name} ;;" for command, name in MAIN_CLASSES.items())
-    content = LAUNCHER.format(cases=cases, options=QUICK_JAVA, shared=SHARED_CLASSES)
-    if path.exists() and path.read_text() == content:
-        return
-    path.parent.mkdir(exist_ok=True)
+def _write_launchers(folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    for program, commands in PROGRAMS.items():
+        cases = "\n".join(f"    {command}) main={name} ;;" for command, name in commands.items())
+        content = LAUNCHER.format(program=program, cases=cases, options=QUICK_JAVA, shared=SHARED_CLASSES)
+        path = folder / program
+        if not path.exists() or path.read_text() != content:
+            _write_program(path, content)
+
+
+def _write_program(path: Path, content: str) -> None:
+    """Write a program that others may be running meanwhile."""
     partial = Path(tempfile.mkdtemp(dir=path.parent)) / path.name
     partial.write_text(content)
     partial.chmod(0o755)

@@ -49,13 +49,8 @@ def test_spark_on_yarn_writes_the_same_bytes(spark: SparkOnYarn, conf: Path, tmp
     assert counters[0] == counters[1]
 
 
-def test_a_failure_has_its_reason_or_the_place_of_its_logs(spark: SparkOnYarn, conf: Path, tmp_path: Path) -> None:
+def test_missing_numpy_is_one_line(spark: SparkOnYarn, conf: Path, tmp_path: Path) -> None:
     with without_numpy(spark.task_python):
         failed = spark.run(*spark.pairs_command(DATA / "articles.jsonl", "--out", tmp_path / "out"), "--conf", conf)
     assert failed.exit_code == 1 and not (tmp_path / "out").exists()
-    told = failed.stderr[failed.stderr.index("lookalike: gate: "):]
-    assert "org.apache" not in told and "\tat " not in told
-    # Of a driver elsewhere only YARN knows what it said.
-    expected = {"client": r"lookalike: gate: numpy is not installed for .*\n",
-                "cluster": r"(?s)lookalike: gate: .*\nlogs: yarn logs -applicationId application_\d+_\d+\n"}
-    assert re.fullmatch(expected[conf.stem], told), failed.stderr
+    assert re.search(r"^lookalike: gate: numpy is not installed for .*\n\Z", failed.stderr, re.MULTILINE), failed.stderr
