@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 SECRETS = {
     "AWS_SECRET_ACCESS_KEY": "an-unmistakable-secret-key",
@@ -16,30 +17,46 @@ SECRETS = {
 KEYS = {"AWS_ACCESS_KEY_ID": "AKIAUNMISTAKABLE", **SECRETS}
 """As a user's environment has them."""
 
-LOOK_SECONDS = 0.02
 MAX_BYTES = 1 << 22
 PRIVATE_TO = stat.S_IRWXG | stat.S_IRWXO
 SHELL_WITH_UMASK = ("sh", "-c", 'umask 022; exec "$@"', "sh")
 """In front of a command: what it does not say of its files, all others may read."""
 
 
-class Watch:
-    """Looks, over and over, at everything below a folder, while it is entered."""
+class Lookout:
+    """Looks, over and over, while it is entered."""
 
-    def __init__(self, folder: Path, secrets: Iterable[str] = ()) -> None:
-        self.folder, self.secrets = folder, list(secrets)
-        self.modes: dict[Path, int] = {}
-        self.telling: set[Path] = set()
+    seconds_between = 0.02
+
+    def __init__(self) -> None:
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._watch)
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> Any:
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._is_over.set()
         self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._is_over.wait(self.seconds_between):
+            self.look()
+
+    def look(self) -> None:
+        """What is done each time."""
+        raise NotImplementedError
+
+
+class Watch(Lookout):
+    """Looks at everything below a folder."""
+
+    def __init__(self, folder: Path, secrets: Iterable[str] = ()) -> None:
+        super().__init__()
+        self.folder, self.secrets = folder, list(secrets)
+        self.modes: dict[Path, int] = {}
+        self.telling: set[Path] = set()
 
     @property
     def names(self) -> set[str]:
@@ -53,12 +70,11 @@ class Watch:
     def _way_to(self, path: Path) -> Iterator[Path]:
         return (part for part in (path, *path.parents) if part in self.modes)
 
-    def _watch(self) -> None:
-        while not self._is_over.wait(LOOK_SECONDS):
-            for parent, folders, files in os.walk(self.folder):
-                for name in (*folders, *files):
-                    with suppress(OSError):  # it is gone already
-                        self._look_at(Path(parent, name))
+    def look(self) -> None:
+        for parent, folders, files in os.walk(self.folder):
+            for name in (*folders, *files):
+                with suppress(OSError):  # it is gone already
+                    self._look_at(Path(parent, name))
 
     def _look_at(self, path: Path) -> None:
         status = path.lstat()
