@@ -12,8 +12,8 @@ with stand_ins():
     from mrjob.emr import EMRJobRunner
 
 
-END_SECONDS = 60
-"""In which a cluster begins to end after its last step."""
+END_SECONDS = 120
+"""In which a cluster that ends by itself begins to do so after its last step."""
 
 
 class EmrRunner(ReadsLogs, EMRJobRunner):  # type: ignore[misc]
@@ -21,16 +21,18 @@ class EmrRunner(ReadsLogs, EMRJobRunner):  # type: ignore[misc]
 
     def _pick_counters(self, log_interpretation: dict[str, Any], step_type: str) -> Any:
         """As mrjob's, which waits ten minutes for logs of a cluster that goes on: for counters alone nobody does."""
-        if self._read_logs() and not self.fs.can_handle_path("ssh:///") and not self._is_ending():
+        if self._read_logs() and not self._is_ending():
             return {}
         return super()._pick_counters(log_interpretation, step_type)
 
     def _is_ending(self) -> bool:
-        """Whether the cluster ends, after which its logs are in S3 soon."""
+        """Whether the cluster ends after its last step, as soon as it does; then its logs come to S3."""
         deadline = time.monotonic() + END_SECONDS
-        while (state := self._describe_cluster()["Status"]["State"]) == "RUNNING" and time.monotonic() < deadline:
+        while (cluster := self._describe_cluster())["AutoTerminate"] and time.monotonic() < deadline:
+            if str(cluster["Status"]["State"]).startswith("TERMINAT"):
+                return True
             time.sleep(self._opts["check_cluster_every"])
-        return str(state).startswith("TERMINAT")
+        return False
 
     @property
     def log_place(self) -> str:

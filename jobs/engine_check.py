@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import socket
 from contextlib import closing
@@ -10,6 +11,8 @@ from typing import Any
 
 from jobs.errors import RemoteError
 
+YARN = "yarn"
+YARN_FOLDERS = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 STANDALONE = "spark://"
 ANSWER_SECONDS = 10
 
@@ -20,19 +23,24 @@ def check_boto3() -> None:
         raise RemoteError("-r emr needs boto3: pip install boto3")
 
 
-def check_program(command: list[str], option: str) -> None:
+def check_program(command: list[str], option: str, another_way: str = "") -> None:
     """Refuse an engine whose program is not here."""
     if shutil.which(command[0]) is None:
-        raise RemoteError(f"cannot run {command[0]}: it is not on PATH; {option} in the file of --conf names it")
+        raise RemoteError(f"cannot run {command[0]}: it is not on PATH; {option} in the file of --conf names "
+                          f"it{another_way}")
 
 
 def check_spark(runner: Any) -> None:
-    """Refuse a Spark whose program is not here, or of whose standalone masters none answers.
+    """Refuse a Spark that lacks a program here, or whose YARN is not known, or of whose masters none answers.
 
     Spark itself would try for a minute, and then speak of something else.
     """
     check_program(runner.get_spark_submit_bin(), "spark_submit_bin")
-    master = str(runner._spark_master())
+    if runner.keeps_files_in_hdfs:
+        check_program(runner.fs.hadoop.get_hadoop_bin(), "hadoop_bin", ", or spark_tmp_dir a folder outside HDFS")
+    master = runner.master
+    if master == YARN and not any(os.environ.get(name) for name in YARN_FOLDERS):
+        raise RemoteError(f"cannot reach YARN: none of {', '.join(YARN_FOLDERS)} names the folder of its configuration")
     if not master.startswith(STANDALONE):
         return
     complaints = [_complaint(address) for address in master[len(STANDALONE):].split(",")]

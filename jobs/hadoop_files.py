@@ -27,6 +27,7 @@ CHECK = [argument for name, value in CHECK_SETTINGS.items() for argument in ("-D
 
 # -rw-r--r--   1 owner group   3276 2010-01-13 14:00 hdfs:///folder/a file
 LISTED_FILE = re.compile(r"-\S+ .* (\d+) \d{4}-\d\d-\d\d \d\d:\d\d (.+)")
+MISSING = "No such file or directory"
 COMPLAINT = re.compile(r"^-?[a-zA-Z]+: (?:Fatal internal error\n)?(.*)", re.MULTILINE)
 LOG_LINE = re.compile(r"\d{4}-\d\d-\d\d |\d\d/\d\d/\d\d |\s+at |\t")
 
@@ -62,6 +63,18 @@ class HadoopFiles:
                               "or remove it")
         return listed is not None
 
+    def make_private_folder(self, uri: str) -> None:
+        """Make a folder that nobody else can look into; those above it that are missing are as others are."""
+        make = ("-D", "fs.permissions.umask-mode=077", "-mkdir", uri)
+        trouble = f"cannot write to {uri}"
+        try:
+            self._run(trouble, *CHECK, *make)
+        except RemoteError as error:
+            if not str(error).endswith(MISSING):
+                raise
+            self._run(trouble, "-mkdir", "-p", uri.rpartition("/")[0])
+            self._run(trouble, *make)
+
     @contextmanager
     def complete_folder(self, uri: str, results: Path) -> Iterator[None]:
         """If nothing goes wrong inside, the files of a local folder are uploaded and take their name in one rename."""
@@ -86,7 +99,7 @@ class HadoopFiles:
         try:
             return self._run(f"cannot reach {pattern}", *CHECK, "-ls", *options, pattern)
         except RemoteError as error:
-            if str(error).endswith("No such file or directory"):
+            if str(error).endswith(MISSING):
                 return None
             raise
 

@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from jobs.errors import TRACEBACK
+from jobs.hadoop_files import HadoopFiles
 from jobs.lean_mrjob import stand_ins
-from jobs.yarn_logs import words_of
+from jobs.yarn_logs import ContainerLog, words_of
 
 with stand_ins():
     from mrjob.hadoop import HadoopJobRunner
@@ -19,7 +20,10 @@ with stand_ins():
 
 
 COMMAND = "+ "
-"""Before the commands that a shell is told to show."""
+"""Before the commands that a shell is told to show, as the one is that starts tasks."""
+
+SUBPROCESS_FAILED = "subprocess failed with code"
+"""What Hadoop says of a task that ended by itself; of others, such as those that took too much memory, it knows why."""
 
 RUNNING_JOB = re.compile(r"\s*Running job: (job_\d+_\d+)")
 KILL_SECONDS = 60
@@ -42,11 +46,6 @@ def job_ids() -> Iterator[list[str]]:
         log.removeFilter(hear)
 
 
-def make_private_folder(file_system: Any, uri: str) -> None:
-    """Make a folder of HDFS, and those above it that are missing, which nobody else may look into."""
-    file_system.invoke_hadoop(["fs", "-D", "fs.permissions.umask-mode=077", "-mkdir", "-p", uri])
-
-
 class ReadsLogs:
     """What runners share that find the words of a failed task in logs of Hadoop."""
 
@@ -57,7 +56,9 @@ class ReadsLogs:
             return ""
         found = self._pick_error(self._log_interpretations[-1], "streaming") or {}
         of_task, of_hadoop = (str(found.get(kind, {}).get("message", "")) for kind in ("task_error", "hadoop_error"))
-        return of_task or self._words_elsewhere() or of_hadoop.partition("\n")[0]
+        if not of_task and (SUBPROCESS_FAILED in of_hadoop or not of_hadoop):
+            of_task = self._words_elsewhere()
+        return of_task or of_hadoop.partition("\n")[0]
 
     def _words_elsewhere(self) -> str:
         """What the failed task wrote, where mrjob does not find it."""
@@ -75,7 +76,7 @@ class HadoopRunner(ReadsLogs, HadoopJobRunner):  # type: ignore[misc]
     """Runs a job by Hadoop's streaming, on YARN; its temporary files are private."""
 
     def _upload_local_files(self) -> None:
-        make_private_folder(self.fs.hadoop, self._hadoop_tmp_dir)
+        HadoopFiles(self.fs.hadoop).make_private_folder(self._hadoop_tmp_dir)
         super()._upload_local_files()
 
     def _run_hadoop(self, *args: Any, **kwargs: Any) -> Any:
@@ -104,12 +105,14 @@ class HadoopRunner(ReadsLogs, HadoopJobRunner):  # type: ignore[misc]
         return f"yarn logs -applicationId {self._last_application}" if self._last_application else ""
 
 
-def words_of_task(logs: list[str]) -> str:
-    r"""What a failed task said, of what each container of streaming wrote: a traceback, or else more than its commands.
+def words_of_task(logs: list[ContainerLog]) -> str:
+    r"""What a failed task said, of what containers wrote: a traceback, or else more than the commands that started it.
 
-    >>> words_of_task(["+ python x.py\n", "+ cd x\n+ python x.py\nno numpy\n", "\n"])
+    >>> killed, failed, java = "+ python x.py\n", "+ cd x\n+ python x.py\nno numpy\n", "INFO: Binding x.AMWebServices\n"
+    >>> words_of_task([ContainerLog("c_2", killed), ContainerLog("c_3", failed), ContainerLog("c_1", java)])
     '+ python x.py\nno numpy'
     """
-    found = [error["message"].strip() for log in logs if (error := _parse_task_stderr(log.splitlines()))]
-    said = [message for message in found if message and not message.splitlines()[-1].startswith(COMMAND)]
+    found = [error["message"].strip() for log in logs if (error := _parse_task_stderr(log.text.splitlines()))]
+    of_tasks = [message for message in found if message.startswith(COMMAND)]
+    said = [message for message in of_tasks if not message.splitlines()[-1].startswith(COMMAND)]
     return next((message for message in said if TRACEBACK in message), said[-1] if said else "")

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Callable, Optional
 
 from jobs.errors import TRACEBACK
-from jobs.hadoop_runner import make_private_folder
+from jobs.hadoop_files import HadoopFiles
 from jobs.lean_mrjob import stand_ins
-from jobs.yarn_logs import words_of
+from jobs.yarn_logs import ContainerLog, words_of
 
 with stand_ins():
     from mrjob.spark.runner import SparkMRJobRunner
@@ -23,6 +23,7 @@ APPLICATION = re.compile(r"\bapp(lication_\d+_\d+|-\d+-\d+)\b")
 """As YARN and standalone masters number them."""
 
 ON_YARN = "application"
+YARN = "yarn"
 
 
 class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
@@ -34,8 +35,18 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
         self._application = ""
         self._exit_code = 0
 
+    @property
+    def master(self) -> str:
+        """What leads the executors: an address, or ``yarn``, or ``local-cluster`` for this machine."""
+        return str(self._spark_master())
+
+    @property
+    def keeps_files_in_hdfs(self) -> bool:
+        """Whether what is uploaded, and what steps hand on, is there."""
+        return str(self._spark_tmp_dir).startswith(HDFS)
+
     def _is_here(self) -> bool:
-        return str(self._spark_master()).startswith("local")
+        return self.master.startswith("local")
 
     def _run(self) -> None:
         """On this machine, keep the blocks that Spark writes to its folders in /tmp to this user."""
@@ -47,8 +58,8 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
                 os.umask(mask)
 
     def _upload_local_files(self) -> None:
-        if self._spark_tmp_dir.startswith(HDFS):
-            make_private_folder(self.fs.hadoop, self._spark_tmp_dir)
+        if self.keeps_files_in_hdfs:
+            HadoopFiles(self.fs.hadoop).make_private_folder(self._spark_tmp_dir)
         super()._upload_local_files()
 
     def _pick_spark_tmp_dir(self) -> str:
@@ -95,6 +106,8 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
         """Where executors write theirs."""
         if self._application.startswith(ON_YARN):
             return f"yarn logs -applicationId {self._application}"
+        if not self._application and self.master == YARN:
+            return ""
         return f"{self._application or 'the last folder'} in the work folder of each of Spark's workers"
 
     def _spark_harness_path(self) -> str:
@@ -121,11 +134,11 @@ def last_traceback(messages: list[str]) -> str:
     return TRACEBACK + message.rpartition(OF_TASK if of_tasks else TRACEBACK)[2] if message else ""
 
 
-def words_of_driver(logs: list[str]) -> str:
-    """What a driver said that ran in a container of YARN, of which only it writes to standard output.
+def words_of_driver(logs: list[ContainerLog]) -> str:
+    """What a driver said that ran in the first container of an application of YARN.
 
-    >>> words_of_driver(["no numpy\\n", "no numpy\\n", ""])
+    >>> words_of_driver([ContainerLog("c_000001", "no numpy\\n"), ContainerLog("c_000002", "of Java's memory\\n")])
     'no numpy'
     """
-    said = [log.strip() for log in logs if log.strip()]
+    said = [log.text.strip() for log in logs if log.is_of_master and log.text.strip()]
     return last_traceback(said) or (said[-1] if said else "")

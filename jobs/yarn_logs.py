@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import time
-from typing import Callable
+from typing import Callable, NamedTuple
 
 # Container: container_1_0001_01_000002 on host_45454
 # LogAggregationType: AGGREGATED
@@ -15,34 +15,50 @@ from typing import Callable
 # LogContents:
 # what it wrote
 # End of LogType:stderr
-CONTAINER = re.compile(r"^Container: .*?^LogContents:\n(.*?)^End of LogType:", re.MULTILINE | re.DOTALL)
+CONTAINER = re.compile(r"^Container: (\S+) .*?^LogContents:\n(.*?)^End of LogType:", re.MULTILINE | re.DOTALL)
 LOG_SECONDS = 30
 """In which logs are brought together once an application has ended."""
 
 PAUSE_SECONDS = 2
+CALL_SECONDS = 120
 
 
-def logs_of_containers(told: str) -> list[str]:
-    r"""What each container wrote, of what ``yarn logs`` tells.
+class ContainerLog(NamedTuple):
+    """What one container wrote to a log."""
 
-    >>> logs_of_containers("Container: c on h_1\nLogType:stderr\nLogContents:\nnot so\n\nEnd of LogType:stderr\n**")
-    ['not so\n\n']
+    container: str
+    text: str
+
+    @property
+    def is_of_master(self) -> bool:
+        """Whether it is the first of its application, which leads the others."""
+        return self.container.endswith("_000001")
+
+
+def logs_of_containers(told: str) -> list[ContainerLog]:
+    r"""What ``yarn logs`` tells, container by container.
+
+    >>> logs_of_containers("Container: c_1 on h\nLogType:stderr\nLogContents:\nnot so\n\nEnd of LogType:stderr\n**")
+    [ContainerLog(container='c_1', text='not so\n\n')]
     """
-    return CONTAINER.findall(told)
+    return [ContainerLog(*found) for found in CONTAINER.findall(told)]
 
 
-def words_of(application_id: str, hadoop_bin: list[str], log_name: str, pick: Callable[[list[str]], str]) -> str:
+def words_of(
+    application_id: str, hadoop_bin: list[str], log_name: str, pick: Callable[[list[ContainerLog]], str]
+) -> str:
     """What is picked of the logs of an application that has failed; empty if YARN's client or the logs are not here."""
     yarn = shutil.which("yarn", path=os.path.dirname(hadoop_bin[0])) or shutil.which("yarn")
     if not (application_id and yarn):
         return ""
     command = [yarn, "logs", "-applicationId", application_id, "-log_files", log_name]
-    deadline, words = time.monotonic() + LOG_SECONDS, ""
-    while not words and (left := deadline - time.monotonic()) > 0:
+    deadline = time.monotonic() + LOG_SECONDS
+    while True:
         try:
-            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=left)
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=CALL_SECONDS)
         except subprocess.TimeoutExpired:
-            break
+            return ""
         words = pick(logs_of_containers(done.stdout.decode(errors="replace")))
-        time.sleep(0 if words else PAUSE_SECONDS)
-    return words
+        if words or time.monotonic() > deadline:
+            return words
+        time.sleep(PAUSE_SECONDS)

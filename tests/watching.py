@@ -91,4 +91,10 @@ def tells(content: bytes, secrets: Iterable[str]) -> bool:
 
 def files_that_tell(folder: Path, secrets: Iterable[str]) -> list[Path]:
     """The files below a folder that any of the secrets is in."""
-    return [path for path in folder.rglob("*") if path.is_file() and tells(path.read_bytes(), secrets)]
+    found = []
+    for parent, _, files in os.walk(folder):
+        for path in map(Path(parent).joinpath, files):
+            with suppress(OSError):  # no file, or one of a running program that is gone already
+                if tells(path.read_bytes(), secrets):
+                    found.append(path)
+    return found

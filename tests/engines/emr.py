@@ -22,6 +22,7 @@ from tests.engines.task_python import make_task_python
 
 HOST = "127.0.0.1"
 POLL_SECONDS = 0.1
+REST_SECONDS = 0.2
 WORKING_STATES = ("RUNNING", "PENDING")
 API_PREFIX = "ElasticMapReduce."
 HADOOP_VERSION = "3.4.0"
@@ -176,9 +177,10 @@ class EmulatedEmr(Engine):
         else:
             logs[f"steps/{step.id}/syslog"] += f"{SAID.format('mapreduce.Job')}{streaming.told_counters()}\n".encode()
             state = "COMPLETED"
-        if not any(other.state in WORKING_STATES for other in cluster.steps if other is not step):
-            self._rest(cluster, logs)
         step.state = state
+        # As one of EMR, a cluster is said to run for a moment more.
+        if not any(other.state in WORKING_STATES for other in cluster.steps) and not self._is_ended.wait(REST_SECONDS):
+            self._rest(cluster, logs)
 
     def _rest(self, cluster: Any, logs: dict[str, bytes]) -> None:
         """As EMR does: end the cluster and bring its logs to S3; those of one that goes on would come minutes later."""

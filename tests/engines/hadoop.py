@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from tests.engines.engine import Engine
@@ -30,11 +32,13 @@ class HadoopCluster(Engine):
     """A NameNode, two DataNodes, a ResourceManager and a NodeManager."""
 
     runner = "hadoop"
+    more_of_yarn: Mapping[str, str] = MappingProxyType({})
 
     def start(self) -> None:
         self.home = install()
         self.hadoop = self.home / "bin" / "hadoop"
-        self._conf_files = HadoopConf(self.folder / "conf", self.home, self.folder, DATA_NODES)
+        self._conf_files = HadoopConf(self.folder / "conf", self.home, self.folder, DATA_NODES,
+                                      self.more_of_yarn)
         self.task_python = make_task_python(self.folder / "python")
         # mrjob finds the logs of failed tasks only where the user has this name.
         self.env.update(HADOOP_CONF_DIR=str(self._conf_files.folder), HADOOP_USER_NAME="hadoop")
@@ -124,3 +128,13 @@ class HadoopCluster(Engine):
 
     def _checked(self, outcome: Outcome) -> None:
         self.wait_until(lambda: outcome.exit_code == 0, outcome.stderr[-2000:], seconds=0)
+
+
+class HadoopOfManyMachines(HadoopCluster):
+    """As if there were many: what tasks have written is in HDFS soon after an application's end, and not here."""
+
+    more_of_yarn = MappingProxyType({"yarn.log-aggregation-enable": "true",
+                                     "yarn.nodemanager.remote-app-log-dir": "/logs"})
+
+    def runner_options(self) -> dict[str, Any]:
+        return {**super().runner_options(), "hadoop_log_dirs": [str(self.folder / "nowhere")]}

@@ -38,7 +38,9 @@ DATA_NODE_ADDRESSES = ("dfs.datanode.address", "dfs.datanode.http.address", "dfs
 class HadoopConf:
     """Files of a configuration in a folder, the addresses in them, and the options that each DataNode has besides."""
 
-    def __init__(self, folder: Path, home: Path, cluster: Path, data_nodes: Sequence[str]) -> None:
+    def __init__(
+        self, folder: Path, home: Path, cluster: Path, data_nodes: Sequence[str], more_of_yarn: Mapping[str, str]
+    ) -> None:
         self.folder = folder
         self.addresses = {name: f"{HOST}:{free_port()}" for name in ADDRESSES}
         self.filesystem = f"hdfs://{HOST}:{free_port()}"
@@ -50,7 +52,7 @@ class HadoopConf:
         class_path = f"{home}/lib/*,{folder},{home}"
         self._write("core-site.xml", {"fs.defaultFS": self.filesystem, "hadoop.tmp.dir": f"{cluster}/tmp"})
         self._write("hdfs-site.xml", {**self._addresses_of("dfs."), **HDFS, "dfs.replication": len(data_nodes)})
-        self._write("yarn-site.xml", {**self._addresses_of("yarn."), **YARN,
+        self._write("yarn-site.xml", {**self._addresses_of("yarn."), **YARN, **more_of_yarn,
                                       "yarn.application.classpath": class_path,
                                       "yarn.nodemanager.local-dirs": f"{cluster}/local",
                                       "yarn.nodemanager.recovery.dir": f"{cluster}/recovery",
@@ -87,10 +89,6 @@ YARN = {
     "yarn.nodemanager.vmem-check-enabled": "false",
     "yarn.nodemanager.pmem-check-enabled": "false",
     "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": 100,
-    # What tasks have written goes to HDFS, where clients of other machines find it; tests look at the files, too.
-    "yarn.log-aggregation-enable": "true",
-    "yarn.nodemanager.remote-app-log-dir": "/logs",
-    "yarn.nodemanager.delete.debug-delay-sec": 36_000,
     "yarn.nodemanager.sleep-delay-before-sigkill.ms": 100,
     "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms": HEARTBEAT_MS,
     "yarn.resourcemanager.connect.retry-interval.ms": 500,

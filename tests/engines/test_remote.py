@@ -6,6 +6,7 @@ import json
 import re
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -128,14 +129,18 @@ def test_a_resource_manager_that_is_away_is_told_and_waited_for(hdfs: Hdfs, corp
     cluster = hdfs.cluster
     cluster.kill("resourcemanager")
     run = cluster.start_run(*cluster.pairs_command(corpus.folder / "a.jsonl", "--out", tmp_path / "out"))
+    assert run.stderr is not None
+    told: list[str] = []
+    reader = threading.Thread(target=lambda lines: [told.append(line) for line in lines], args=[run.stderr])
+    reader.start()
     try:
-        assert run.stderr is not None
-        told = run.stderr.readline()
+        cluster.wait_until(lambda: told, "something is told")
     finally:
         cluster.restart("resourcemanager")
-    assert re.fullmatch(r"gate: no answer from \S+:\d+, which is tried again\n", told)
-    _, others = run.communicate(timeout=RUN_SECONDS)
-    assert run.returncode == 0 and (tmp_path / "out" / "pairs.jsonl").exists(), others
+        exit_code = run.wait(RUN_SECONDS)
+        reader.join()
+    assert exit_code == 0 and (tmp_path / "out" / "pairs.jsonl").exists(), told
+    assert re.fullmatch(r"gate: no answer from \S+:\d+, which is tried again\n", told[0])
 
 
 def test_a_folder_that_may_not_be_written_to_is_named(hdfs: Hdfs, corpus: Corpus) -> None:
@@ -143,6 +148,13 @@ def test_a_folder_that_may_not_be_written_to_is_named(hdfs: Hdfs, corpus: Corpus
                               HADOOP_USER_NAME="stranger")
     assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
     assert f"cannot write to {hdfs.root}/x/y: Permission denied: user=stranger" in refused.stderr
+
+
+def test_a_user_without_a_folder_in_hdfs_is_told_so(hdfs: Hdfs, corpus: Corpus, tmp_path: Path) -> None:
+    command = hdfs.engine.pairs_command(corpus.folder / "a.jsonl", "--out", tmp_path / "out")
+    refused = hdfs.engine.run(*command, HADOOP_USER_NAME="stranger")
+    assert refused.exit_code == 2 and refused.stderr.startswith("lookalike: cannot write to hdfs:///user/")
+    assert ": Permission denied: user=stranger" in refused.stderr and refused.stderr.count("\n") == 1
 
 
 def test_a_run_that_is_interrupted_leaves_nothing(hdfs: Hdfs, corpus: Corpus) -> None:

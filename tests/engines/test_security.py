@@ -94,11 +94,12 @@ def test_temporary_files_of_spark_in_hdfs_are_private(hadoop_cluster: HadoopClus
 
 
 def assert_only_for_their_owner(cluster: HadoopCluster) -> None:
-    """The files of a run that goes on are seen by the user whose run it is, and not by another."""
+    """The files of a run that goes on are seen by the user whose run it is; another sees that there is a folder."""
     seen = {user: cluster.run(cluster.hadoop, "fs", "-ls", "-R", "/user/*/tmp/mrjob", HADOOP_USER_NAME=user)
             for user in ("hadoop", "stranger")}
     assert "/files/wd/settings.json" in seen["hadoop"].stdout
-    assert "/files" not in seen["stranger"].stdout and "Permission denied: user=stranger" in seen["stranger"].stderr
+    (folder,) = seen["stranger"].stdout.splitlines()
+    assert folder.startswith("drwx------ ") and "Permission denied: user=stranger" in seen["stranger"].stderr
 
 
 def test_names_are_only_names(engine: Engine, hostile: Hostile, tmp_path: Path) -> None:

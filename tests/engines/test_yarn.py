@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.engines.hadoop import HadoopCluster
+from tests.engines.hadoop import HadoopOfManyMachines
+from tests.engines.hadoop import missing as missing_hadoop
 from tests.engines.nasty import nasty_file
 from tests.engines.spark import SparkOnYarn
 from tests.engines.spark import missing as missing_spark
@@ -20,10 +21,10 @@ pytestmark = pytest.mark.engines
 
 
 @pytest.fixture(scope="module")
-def spark(hadoop_cluster: HadoopCluster) -> Iterator[SparkOnYarn]:
-    if reason := missing_spark():
+def spark() -> Iterator[SparkOnYarn]:
+    if reason := missing_spark() or missing_hadoop():
         pytest.fail(reason, pytrace=False)
-    with SparkOnYarn(hadoop_cluster) as engine:
+    with HadoopOfManyMachines() as hadoop, SparkOnYarn(hadoop) as engine:
         yield engine
 
 

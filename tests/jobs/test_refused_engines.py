@@ -35,11 +35,24 @@ def test_an_engine_whose_program_is_missing(runner: str, option: str, tmp_path: 
 
 
 @pytest.mark.parametrize(("addresses", "why"), [
-    ("127.0.0.1:{0},[::1]:{0}", "refused"), ("nowhere", "'nowhere' is not HOST:PORT")])
+    ("[::1]:{0},127.0.0.1:{0}", "refused"), ("nowhere", "'nowhere' is not HOST:PORT")])
 def test_a_master_of_spark_that_does_not_answer(addresses: str, why: str, tmp_path: Path) -> None:
     conf, master = tmp_path / "my.conf", "spark://" + addresses.format(free_port())
-    conf.write_text(json.dumps({"runners": {"spark": {"spark_submit_bin": ["true"], "spark_master": master}}}))
+    conf.write_text(json.dumps({"runners": {"spark": {
+        "spark_submit_bin": ["true"], "spark_master": master, "spark_tmp_dir": "/shared"}}}))
     with pytest.raises(RemoteError, match=f"^cannot reach {re.escape(master)}: .*{why}; spark_master in the file of"):
+        find_pairs(Run([ARTICLES], tmp_path / "out", "spark", conf=conf), Settings(), QUIET)
+    assert tree(tmp_path) == ["my.conf"]
+
+
+@pytest.mark.parametrize(("folder", "why"), [
+    ("/conf", "cannot run /nowhere/hadoop: .*hadoop_bin in the file"), ("", "none of HADOOP_CONF_DIR, YARN_CONF_DIR")])
+def test_what_spark_on_yarn_needs(folder: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HADOOP_CONF_DIR", folder)
+    conf, program = tmp_path / "my.conf", "/nowhere/hadoop" if folder else "true"
+    conf.write_text(json.dumps({"runners": {"spark": {"spark_submit_bin": ["true"], "spark_master": "yarn",
+                                                      "hadoop_bin": [program]}}}))
+    with pytest.raises(RemoteError, match=why):
         find_pairs(Run([ARTICLES], tmp_path / "out", "spark", conf=conf), Settings(), QUIET)
     assert tree(tmp_path) == ["my.conf"]
 
@@ -47,7 +60,8 @@ def test_a_master_of_spark_that_does_not_answer(addresses: str, why: str, tmp_pa
 def test_one_master_of_spark_that_answers_is_enough() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         master = f"spark://127.0.0.1:{free_port()},127.0.0.1:{server.getsockname()[1]}"
-        arguments = ["-r", "spark", "--no-conf", "--spark-submit-bin", "true", "--spark-master", master]
+        arguments = ["-r", "spark", "--no-conf", "--spark-submit-bin", "true", "--spark-master", master,
+                     "--spark-tmp-dir", "/shared"]
         check_spark(MRPairs(arguments).make_runner())
 
 
