@@ -30,6 +30,15 @@ def check_program(command: list[str], option: str, another_way: str = "") -> Non
                           f"it{another_way}")
 
 
+def check_hadoop(runner: Any) -> None:
+    """Refuse a Hadoop that lacks its program or the jar of its streaming here."""
+    check_program(runner.get_hadoop_bin(), "hadoop_bin")
+    jar = runner.get_hadoop_streaming_jar()
+    if not jar or not os.path.exists(jar):
+        raise RemoteError(f"cannot find {jar or 'the jar of streaming'}; hadoop_streaming_jar in the file of --conf "
+                          "names it")
+
+
 def check_spark(runner: Any) -> None:
     """Refuse a Spark that lacks a program here, or whose YARN is not known, or of whose masters none answers.
 

@@ -1,4 +1,4 @@
-"""What mrjob logs of Hadoop, Spark and EMR while a job runs becomes progress, and addresses to look at."""
+"""What mrjob logs of Hadoop, Spark and EMR while a job runs becomes progress, addresses to look at, reasons."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Callable
 
+from jobs.hadoop_files import complaint
 from jobs.silence import Listener
 
 MRJOB = "mrjob"
@@ -28,18 +29,28 @@ ADDRESSES = (
     # Hadoop's clients do so for up to a quarter of an hour.
     (re.compile(r"Retrying connect to server: (\S+?)\.? Already tried"), "no answer from {}, which is tried again"),
 )
+JAVA_CLASS = re.compile(r"(?:[a-z]\w*\.)+[A-Z][\w$]*: ")
+UNCAUGHT = re.compile(rf'Exception in thread "main" {JAVA_CLASS.pattern}(.+)')
+CLUSTER_ENDED = re.compile(r"Cluster \S+ (?:was|is) \w+: .+")
+FROM_CLIENT = "STDERR: "
+"""Before each line that Hadoop's client has written to its standard error, where it failed."""
 
 
 class EngineLog(logging.Handler):
-    """Hears mrjob's log and tells a listener of tasks, and where to look for more."""
+    """Hears mrjob's log, tells a listener of tasks and where to look for more, and keeps why a job failed."""
 
     def __init__(self, listener: Listener, tell_address: Callable[[str], None]) -> None:
         super().__init__()
         self._listener, self._tell_address, self._addresses = listener, tell_address, set[str]()
+        self._errors, self._ends, self._said_by_client = list[str](), list[str](), list[str]()
 
     def emit(self, record: logging.LogRecord) -> None:
-        for line in map(str.strip, record.getMessage().splitlines()):
+        message = record.getMessage()
+        if record.levelno >= logging.ERROR:
+            self._hear_error(message)
+        for line in map(str.strip, message.splitlines()):
             self._hear_progress(line)
+            self._hear_end(line)
             for pattern, address in ADDRESSES:
                 if found := pattern.match(line):
                     self._hear_address(address.format(found[1]))
@@ -59,6 +70,27 @@ class EngineLog(logging.Handler):
         elif found := STATE.match(line):
             self._listener(found[1].lower(), 0, 100, "%")
 
+    def _hear_error(self, message: str) -> None:
+        if message.startswith(FROM_CLIENT):
+            self._said_by_client.append(message[len(FROM_CLIENT):])
+        else:
+            first, *others = message.splitlines() or [""]
+            # Java's exception stands in the second line, where the first tells what was being done.
+            cause = JAVA_CLASS.sub("", others[0], count=1) if others and JAVA_CLASS.match(others[0]) else ""
+            self._errors.append(": ".join(filter(None, [JAVA_CLASS.sub("", first).rstrip(".: "), cause])))
+
+    def _hear_end(self, line: str) -> None:
+        if found := UNCAUGHT.match(line):
+            self._ends.append(found[1])
+        elif CLUSTER_ENDED.match(line):
+            self._ends.append(line)
+
+    @property
+    def reason(self) -> str:
+        """Why a job failed, in the engine's words; empty if it has not said."""
+        said_by_client = complaint("\n".join(self._said_by_client))
+        return next(filter(None, [*self._ends[-1:], said_by_client, *self._errors[-1:]]), "")
+
     def _hear_address(self, address: str) -> None:
         if address not in self._addresses:
             self._addresses.add(address)
@@ -66,12 +98,12 @@ class EngineLog(logging.Handler):
 
 
 @contextmanager
-def heard(listener: Listener, tell_address: Callable[[str], None]) -> Iterator[None]:
+def heard(listener: Listener, tell_address: Callable[[str], None]) -> Iterator[EngineLog]:
     """While an engine works, what is logged of it is told."""
     handler = EngineLog(listener, tell_address)
     logging.getLogger(MRJOB).addHandler(handler)
     try:
-        yield
+        yield handler
     finally:
         logging.getLogger(MRJOB).removeHandler(handler)
 

@@ -19,12 +19,15 @@ COMMAND = re.compile(r"Command '\[.*\]'", re.DOTALL)
 READING = re.compile(r"(?<=while reading )\S+(?= \(split from)")
 
 
-def failure(name: str, runner: Any, error: Exception, sources: Sequence[Source]) -> str:
-    """The failing task's last words, in one line if they were meant for the user, else with all that led to them."""
+def failure(name: str, runner: Any, error: Exception, sources: Sequence[Source], reason: str = "") -> str:
+    """The failing task's last words, in one line if they were meant for the user, else with all that led to them.
+
+    Where no task has said anything, it is the reason that the engine gives.
+    """
     said = getattr(runner, "failed_task_stderr", "").partition(JAVA_FRAME)[0].strip()
     logs = getattr(runner, "log_place", "")
     if not said:
-        return "\n".join([f"{name}: {COMMAND.sub('the command', str(error))}", *_where(logs)])
+        return "\n".join([f"{name}: {reason or COMMAND.sub('the command', str(error))}", *_where(logs)])
     number_of = Places(sources, uploaded_files(runner)).number_of
     names = [source.place(None) for source in sources]
     said = READING.sub(lambda found: [*names, found[0]][number_of(found[0])], said)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -28,8 +29,10 @@ CHECK = [argument for name, value in CHECK_SETTINGS.items() for argument in ("-D
 # -rw-r--r--   1 owner group   3276 2010-01-13 14:00 hdfs:///folder/a file
 LISTED_FILE = re.compile(r"-\S+ .* (\d+) \d{4}-\d\d-\d\d \d\d:\d\d (.+)")
 MISSING = "No such file or directory"
-COMPLAINT = re.compile(r"^-?[a-zA-Z]+: (?:Fatal internal error\n)?(.*)", re.MULTILINE)
-LOG_LINE = re.compile(r"\d{4}-\d\d-\d\d |\d\d/\d\d/\d\d |\s+at |\t")
+COMPLAINT = re.compile(r"^-?[a-z][a-zA-Z]*: (?:Fatal internal error\n)?(.*)", re.MULTILINE)
+"""Begins with the name of a command; what Java and its launcher warn of has other names."""
+
+LOG_LINE = re.compile(r"\d{4}-\d\d-\d\d |\d\d/\d\d/\d\d |\s+at |\t|WARNING: ")
 
 
 class HadoopFiles:
@@ -75,6 +78,11 @@ class HadoopFiles:
             self._run(trouble, "-mkdir", "-p", uri.rpartition("/")[0])
             self._run(trouble, *make)
 
+    def upload(self, folder: Path, uri: str) -> None:
+        """Put everything that is in a local folder into one that is there, by one process."""
+        # By relative names: Hadoop's client takes a path for a URI, which has no spaces.
+        self._run(f"cannot write to {uri}", "-put", *sorted(os.listdir(folder)), uri, cwd=folder)
+
     @contextmanager
     def complete_folder(self, uri: str, results: Path) -> Iterator[None]:
         """If nothing goes wrong inside, the files of a local folder are uploaded and take their name in one rename."""
@@ -83,8 +91,7 @@ class HadoopFiles:
         self._run(f"cannot write to {uri}", *CHECK, "-mkdir", "-p", partial)
         try:
             yield
-            # By relative names: Hadoop's client takes a path for a URI, which has no spaces.
-            self._run(f"cannot write to {uri}", "-put", *sorted(os.listdir(results)), partial, cwd=results)
+            self.upload(results, partial)
             # Another run may have written there meanwhile. Into a folder the client would move, not onto it.
             if self.check_output(uri):
                 self._run(f"cannot write to {uri}", "-rmdir", uri)
@@ -122,6 +129,45 @@ class HadoopFiles:
         except OSError as error:
             raise RemoteError(f"cannot run {command[0]}: {error.strerror}; hadoop_bin in the file of --conf names "
                               "Hadoop's program") from error
+
+
+class Staging:
+    """Stands in for mrjob's file systems while it uploads below an address: makes a folder of links to what is put."""
+
+    def __init__(self, file_systems: Any, folder: Path, uri: str) -> None:
+        self._file_systems, self.folder, self._uri = file_systems, folder, uri
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file_systems, name)
+
+    def mkdir(self, uri: str) -> None:
+        if uri.startswith(self._uri):
+            self._path_of(uri).mkdir(parents=True, exist_ok=True)
+        else:
+            self._file_systems.mkdir(uri)
+
+    def put(self, path: str, uri: str) -> None:
+        self._path_of(uri).symlink_to(os.path.abspath(path))
+
+    def _path_of(self, uri: str) -> Path:
+        return self.folder / uri[len(self._uri):].strip("/")
+
+
+@contextmanager
+def uploaded_at_once(runner: Any, uri: str) -> Iterator[None]:
+    """What one of mrjob's runners uploads inside comes to HDFS, where only this user sees it, by one process.
+
+    mrjob starts one for each file, which takes longer than most of the files.
+    """
+    file_systems, files = runner.fs, HadoopFiles(runner.fs.hadoop)
+    files.make_private_folder(uri)
+    folder = Path(tempfile.mkdtemp("", "upload-", runner._get_local_tmp_dir()))
+    runner._fs = Staging(file_systems, folder, uri)
+    try:
+        yield
+    finally:
+        runner._fs = file_systems
+    files.upload(folder, uri)
 
 
 def _check_end(process: subprocess.Popen[bytes], trouble: str, said: bytes) -> None:

@@ -6,18 +6,19 @@ import logging
 import re
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from jobs.errors import TRACEBACK
-from jobs.hadoop_files import HadoopFiles
-from jobs.lean_mrjob import stand_ins
+from jobs.hadoop_files import uploaded_at_once
+from jobs.lean_mrjob import TakesNoLock, stand_ins
 from jobs.yarn_logs import ContainerLog, words_of
 
 with stand_ins():
     from mrjob.hadoop import HadoopJobRunner
-    from mrjob.logs.task import _parse_task_stderr
+    from mrjob.logs import history, step, task
 
+FOUR_DIGITS = r"\d{4}"
 
 COMMAND = "+ "
 """Before the commands that a shell is told to show, as the one is that starts tasks."""
@@ -39,14 +40,30 @@ def job_ids() -> Iterator[list[str]]:
         return True
 
     log = logging.getLogger("mrjob.logs.step")
+    level = log.level
+    # The job by itself may be told to be quiet.
+    log.setLevel(min(log.getEffectiveLevel(), logging.INFO))
     log.addFilter(hear)
     try:
         yield found
     finally:
         log.removeFilter(hear)
+        log.setLevel(level)
 
 
-class ReadsLogs:
+def know_long_numbers() -> None:
+    """YARN writes the numbers of its applications in four digits or, from the 10,000th on, more; mrjob knows four."""
+    for module in (history, step, task):
+        for name, pattern in vars(module).items():
+            if isinstance(pattern, re.Pattern):
+                setattr(module, name, re.compile(pattern.pattern.replace(FOUR_DIGITS, FOUR_DIGITS[:-1] + ",}"),
+                                                 pattern.flags))
+
+
+know_long_numbers()
+
+
+class ReadsLogs(TakesNoLock):
     """What runners share that find the words of a failed task in logs of Hadoop."""
 
     @property
@@ -76,19 +93,25 @@ class HadoopRunner(ReadsLogs, HadoopJobRunner):  # type: ignore[misc]
     """Runs a job by Hadoop's streaming, on YARN; its temporary files are private."""
 
     def _upload_local_files(self) -> None:
-        HadoopFiles(self.fs.hadoop).make_private_folder(self._hadoop_tmp_dir)
-        super()._upload_local_files()
+        with uploaded_at_once(self, self._hadoop_tmp_dir):
+            super()._upload_local_files()
 
     def _run_hadoop(self, *args: Any, **kwargs: Any) -> Any:
         """As mrjob's; where it is interrupted, the job ends too, which Hadoop would go on with."""
         with job_ids() as found:
             try:
-                return super()._run_hadoop(*args, **kwargs)
+                status, interpretation = super()._run_hadoop(*args, **kwargs)
             except BaseException:
                 for job_id in found:
-                    subprocess.run([*self.get_hadoop_bin(), "job", "-kill", job_id], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=KILL_SECONDS)
+                    self._kill(job_id)
                 raise
+        return exit_code(status), interpretation
+
+    def _kill(self, job_id: str) -> None:
+        # The ResourceManager may not answer; what has interrupted the run is told all the same.
+        with suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run([*self.get_hadoop_bin(), "job", "-kill", job_id], stdin=subprocess.DEVNULL,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=KILL_SECONDS)
 
     def _words_elsewhere(self) -> str:
         return words_of(self._last_application, self.get_hadoop_bin(), "stderr", words_of_task)
@@ -105,6 +128,15 @@ class HadoopRunner(ReadsLogs, HadoopJobRunner):  # type: ignore[misc]
         return f"yarn logs -applicationId {self._last_application}" if self._last_application else ""
 
 
+def exit_code(status: int) -> int:
+    """Of a process, by what mrjob takes for it, which has it in its second byte.
+
+    >>> exit_code(256), exit_code(0)
+    (1, 0)
+    """
+    return status >> 8 or status
+
+
 def words_of_task(logs: list[ContainerLog]) -> str:
     r"""What a failed task said, of what containers wrote: a traceback, or else more than the commands that started it.
 
@@ -112,7 +144,7 @@ def words_of_task(logs: list[ContainerLog]) -> str:
     >>> words_of_task([ContainerLog("c_2", killed), ContainerLog("c_3", failed), ContainerLog("c_1", java)])
     '+ python x.py\nno numpy'
     """
-    found = [error["message"].strip() for log in logs if (error := _parse_task_stderr(log.text.splitlines()))]
+    found = [error["message"].strip() for log in logs if (error := task._parse_task_stderr(log.text.splitlines()))]
     of_tasks = [message for message in found if message.startswith(COMMAND)]
     said = [message for message in of_tasks if not message.splitlines()[-1].startswith(COMMAND)]
     return next((message for message in said if TRACEBACK in message), said[-1] if said else "")

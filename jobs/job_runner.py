@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from subprocess import CalledProcessError
 from typing import Any, Optional, Union
 
 from jobs.against import told_key_tables, told_names
@@ -140,19 +141,18 @@ class JobRunner:
         job = job_class([*self._args, *args, *paths])
         with self.display.step(name) as listener, job.make_runner() as runner:
             runner.task_listener, runner.warm_tasks = listener, self._warm_tasks
-            try:
-                with heard(listener, lambda address: self.display.note(f"{name}: {address}")):
+            with heard(listener, lambda address: self.display.note(f"{name}: {address}")) as log:
+                try:
                     runner.run()
-            except (StepFailedException, FileNotFoundError) as error:
-                if not all(map(_is_there, self.all_sources)):
-                    raise InputChanged from error
-                if isinstance(error, FileNotFoundError):
-                    raise
-                raise JobFailed(failure(name, runner, error, self.all_sources)) from error
+                    _write(output, runner.cat_output(), counts)
+                except (StepFailedException, CalledProcessError, OSError) as error:
+                    if not all(map(_is_there, self.all_sources)):
+                        raise InputChanged from error
+                    # Those of mrjob's file systems have no number.
+                    if isinstance(error, OSError) and (self.runner in HERE or error.errno):
+                        raise
+                    raise JobFailed(failure(name, runner, error, self.all_sources, log.reason)) from error
             self.uris, told = uploaded_files(runner), engine_counters((runner.counters() or [{}])[0])
-            with open(output, "wb") as file:
-                for lines in blocks_of_lines(runner.cat_output()):
-                    file.writelines(_without_counts(lines, counts))
         return StepReport(name, time.monotonic() - started, dict(counts), told, inputs is None, inputs is None)
 
     def warn_of_space(self) -> None:
@@ -171,6 +171,13 @@ def _is_there(source: Source) -> bool:
 def default_conf(runner: str) -> Path:
     """The mrjob configuration that is installed with the program."""
     return Path(str(files("jobs.conf"))) / ("local.conf" if runner == "inline" else f"{runner}.conf")
+
+
+def _write(output: Path, chunks: Iterable[bytes], counts: Counter[str]) -> None:
+    """Write the lines of a job, and add up its counts."""
+    with open(output, "wb") as file:
+        for lines in blocks_of_lines(chunks):
+            file.writelines(_without_counts(lines, counts))
 
 
 def blocks_of_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:

@@ -18,6 +18,7 @@ Pieces. mrjob copies its input to a file for each task; a task of the runners he
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shlex
@@ -122,12 +123,16 @@ with stand_ins(SLOW_MODULES):
     from mrjob.protocol import BytesProtocol, BytesValueProtocol
     from mrjob.step import MRStep, StepFailedException
 
+OF_LOCK = re.compile(r"# (obtain|release) exclusive file lock\n")
+"""The first line of what mrjob's wrapper of tasks does so that only one of them runs a user's commands at a time."""
+
 __all__ = [
     "BytesProtocol",
     "BytesValueProtocol",
     "MRJob",
     "MRStep",
     "StepFailedException",
+    "TakesNoLock",
     "jobconf_from_env",
     "load_opts_from_mrjob_conf",
     "stand_ins",
@@ -135,9 +140,32 @@ __all__ = [
 ]
 
 
+def hides_environment(record: logging.LogRecord) -> bool:
+    """Let no record pass in which mrjob, told to log everything, shows the environment, where keys may be."""
+    return "with environment: " not in str(record.msg)
+
+
+for module in ("bin", "hadoop"):
+    logging.getLogger(f"mrjob.{module}").addFilter(hides_environment)
+
+
 def uploaded_files(runner: Any) -> dict[str, str]:
     """The URIs of the local files that a runner has uploaded, by path."""
     return runner._upload_mgr.path_to_uri() if runner._upload_mgr else {}
+
+
+class TakesNoLock:
+    """A runner whose tasks start without a lock, which takes another Python and leaves a file on every machine.
+
+    Only commands of a user may need it: ours put the program on the path of their own task.
+    """
+
+    def _setup_cmd_content(self: Any, setup: Any) -> list[str]:
+        lines: list[str] = super()._setup_cmd_content(setup)  # type: ignore[misc]
+        if self._opts["setup"]:
+            return lines
+        paragraphs = "\n".join(lines).split("\n\n")
+        return "\n\n".join(part for part in paragraphs if not OF_LOCK.match(part)).split("\n")
 
 
 HERE = (None, "inline", "local")

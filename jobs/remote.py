@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, Optional, Union
 
-from jobs.engine_check import check_boto3, check_program, check_spark
+from jobs.engine_check import check_boto3, check_hadoop, check_spark
 from jobs.errors import InputError, OutputError, RemoteError
 from jobs.hadoop_files import HadoopFiles
 from jobs.input_files import NO_PASSWORD, PASSWORD, RemoteFile, refuse_address, shown
@@ -45,7 +45,7 @@ class Remote:
         if self.run.runner == "emr":
             check_boto3()
         elif self.run.runner == "hadoop":
-            check_program(self._job().make_runner().get_hadoop_bin(), "hadoop_bin")
+            check_hadoop(self._job().make_runner())
         elif self.run.runner == "spark":
             check_spark(self._job().make_runner())
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Callable, Optional
 
 from jobs.errors import InputError, OutputError
-from jobs.lean_mrjob import StepFailedException, stand_ins
+from jobs.lean_mrjob import StepFailedException, TakesNoLock, stand_ins
 from jobs.splits import CHUNK_BYTES, PIECE, line_ranges
 from jobs.warm_tasks import WarmTasks
 
@@ -147,7 +147,7 @@ class InlineRunner(_Simulated, InlineMRJobRunner):  # type: ignore[misc]
         self._tell(len(tasks), len(tasks))
 
 
-class LocalRunner(_Simulated, LocalMRJobRunner):  # type: ignore[misc]
+class LocalRunner(TakesNoLock, _Simulated, LocalMRJobRunner):  # type: ignore[misc]
     """A process a task, as many at a time as there are cores."""
 
     def __init__(self, **kwargs: Any) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Callable, Optional
 
 from jobs.errors import TRACEBACK
-from jobs.hadoop_files import HadoopFiles
+from jobs.hadoop_files import uploaded_at_once
 from jobs.lean_mrjob import stand_ins
 from jobs.yarn_logs import ContainerLog, words_of
 
@@ -58,9 +59,8 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
                 os.umask(mask)
 
     def _upload_local_files(self) -> None:
-        if self.keeps_files_in_hdfs:
-            HadoopFiles(self.fs.hadoop).make_private_folder(self._spark_tmp_dir)
-        super()._upload_local_files()
+        with uploaded_at_once(self, self._spark_tmp_dir) if self.keeps_files_in_hdfs else nullcontext():
+            super()._upload_local_files()
 
     def _pick_spark_tmp_dir(self) -> str:
         if self._opts["spark_tmp_dir"] or not self._is_here():

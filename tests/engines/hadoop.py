@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -54,7 +53,6 @@ class HadoopCluster(Engine):
             "hadoop_bin": str(self.hadoop),
             "hadoop_streaming_jar": str(streaming_jar(self.home)),
             "hadoop_log_dirs": [str(self.logs)],
-            "python_bin": sys.executable,
             "task_python_bin": str(self.task_python),
             "jobconf": {"mapreduce.job.reduces": NUM_REDUCERS},
         }

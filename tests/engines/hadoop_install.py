@@ -25,6 +25,7 @@ PROGRAMS = {
         "jar": "util.RunJar",
         "job": "mapred.JobClient",
         "version": "util.VersionInfo",
+        "dfsadmin": "hdfs.tools.DFSAdmin",
         "namenode": "hdfs.server.namenode.NameNode",
         "datanode": "hdfs.server.datanode.DataNode",
         "resourcemanager": "yarn.server.resourcemanager.ResourceManager",

@@ -58,18 +58,11 @@ set -e
 # store $PWD
 __mrjob_PWD=$PWD
 
-# obtain exclusive file lock
-exec 9>/tmp/wrapper.lock.{job_key}
-python3 -c 'import fcntl; fcntl.flock(9, fcntl.LOCK_EX)'
-
 # setup commands
-{{
+{
   export PYTHONPATH=$__mrjob_PWD/lookalike_tasks.zip:$PYTHONPATH
   export PYTHONPATH=$__mrjob_PWD/mrjob.zip:$PYTHONPATH
-}} 0</dev/null 1>&2
-
-# release exclusive file lock
-exec 9>&-
+} 0</dev/null 1>&2
 
 # run task from the original working directory
 cd $__mrjob_PWD
@@ -189,7 +182,7 @@ def test_every_uploaded_object_is_what_it_should_be(submitted: list[Submitted], 
             "files/wd/mrjob.zip": mrjob_zip,
             f"files/wd/{job.name}.py": (REPOSITORY / "jobs" / f"{job.name}.py").read_bytes(),
             "files/wd/settings.json": json.dumps(Settings().to_json()).encode(),
-            "files/wd/setup-wrapper.sh": WRAPPER.format(job_key=job.job_key).encode(),
+            "files/wd/setup-wrapper.sh": WRAPPER.encode(),
             **({"files/wd/gate": gate} if job.name == "mr_pairs" else {}),
         }
         assert hashes(job.objects) == hashes(expected)

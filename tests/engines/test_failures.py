@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,12 +12,13 @@ import pytest
 
 from tests.engines import hadoop
 from tests.engines.all_engines import ENGINES, Entry
-from tests.engines.hadoop import HadoopOfManyMachines
+from tests.engines.hadoop import HadoopCluster, HadoopOfManyMachines
 from tests.engines.task_python import with_modules, without_numpy
 from tests.helpers import DATA
 
 pytestmark = pytest.mark.engines
 
+CORPUS = DATA / "articles.jsonl"
 BROKEN = "import hashlib\ndel hashlib.blake2b\n"
 """What a mapper cannot do without."""
 
@@ -34,9 +37,31 @@ def assert_no_java(stderr: str) -> None:
     assert "org.apache" not in stderr and "\tat " not in stderr
 
 
+def test_a_job_that_hadoop_refuses_is_told_in_one_line(hadoop_cluster: HadoopCluster, tmp_path: Path) -> None:
+    conf = tmp_path / "my.conf"
+    conf.write_text(json.dumps({"include": str(hadoop_cluster.conf), "runners": {
+        "hadoop": {"jobconf": {"mapreduce.job.queuename": "nowhere"}}}}))
+    refused = hadoop_cluster.run(*hadoop_cluster.pairs_command(CORPUS, "--out", tmp_path / "out"), "--conf", conf)
+    assert refused.exit_code == 1 and not (tmp_path / "out").exists()
+    (line,) = refused.stderr.splitlines()
+    assert line.startswith("lookalike: gate: ") and line.endswith("unknown queue: nowhere"), line
+
+
+def test_an_upload_that_hdfs_refuses_is_told_in_one_line(hadoop_cluster: HadoopCluster, tmp_path: Path) -> None:
+    quota = functools.partial(hadoop_cluster.run, hadoop_cluster.hadoop, "dfsadmin")
+    assert quota("-setSpaceQuota", "100k", "/user/hadoop").exit_code == 0
+    try:
+        refused = hadoop_cluster.lookalike(CORPUS, "--out", tmp_path / "out")
+    finally:
+        assert quota("-clrSpaceQuota", "/user/hadoop").exit_code == 0
+    assert refused.exit_code and not (tmp_path / "out").exists()
+    (line,) = refused.stderr.splitlines()
+    assert line.startswith("lookalike: cannot write to hdfs://") and "quota of /user/hadoop is exceeded" in line, line
+
+
 def test_missing_numpy_is_one_line(cluster: Any, tmp_path: Path) -> None:
     with without_numpy(cluster.task_python):
-        failed = cluster.lookalike(DATA / "articles.jsonl", "--out", tmp_path / "out")
+        failed = cluster.lookalike(CORPUS, "--out", tmp_path / "out")
     assert failed.exit_code == 1 and not (tmp_path / "out").exists()
     said = f"lookalike: gate: numpy is not installed for {cluster.task_python}"
     (line,) = [line for line in failed.stderr.splitlines() if line.startswith("lookalike: ")]
@@ -46,11 +71,11 @@ def test_missing_numpy_is_one_line(cluster: Any, tmp_path: Path) -> None:
 
 def test_a_defect_has_its_place_and_its_traceback(cluster: Any, tmp_path: Path) -> None:
     with with_modules(cluster.task_python, {"sitecustomize": BROKEN}):
-        failed = cluster.lookalike(DATA / "articles.jsonl", "--out", tmp_path / "out")
+        failed = cluster.lookalike(CORPUS, "--out", tmp_path / "out")
     assert failed.exit_code == 1 and not (tmp_path / "out").exists()
     lines = failed.stderr.splitlines()
     at = next(number for number, line in enumerate(lines) if line.startswith("lookalike: gate: "))
-    assert lines[at].startswith(f"lookalike: gate: while reading {DATA / 'articles.jsonl'} (split from byte "), failed
+    assert lines[at].startswith(f"lookalike: gate: while reading {CORPUS} (split from byte "), failed
     assert "AttributeError" in lines[at] and "Traceback (most recent call last):" in lines[at + 1:]
     assert lines[-1].startswith("logs: ")
     assert_no_java(failed.stderr)

@@ -44,7 +44,7 @@ def test_the_commands_for_a_cluster(hadoop_cluster: HadoopCluster, pairs: bytes,
     (tmp_path / "lookalike").symlink_to(REPOSITORY)
     # What has to be set first, as the table below the commands says.
     set_python = f"sed -i 's|task_python_bin: python3|task_python_bin: {hadoop_cluster.task_python}|' my.conf"
-    script = "\n".join([f"cd {tmp_path}", copy, set_python, "hadoop fs -mkdir /corpus", *others])
+    script = "\n".join([f"cd {tmp_path}", copy, set_python, *others])
     done = hadoop_cluster.run("sh", "-ec", script, HADOOP_HOME=str(hadoop_cluster.home),
                               PATH=f"{BIN}:{hadoop_cluster.hadoop.parent}:{os.environ['PATH']}")
     assert done.exit_code == 0, f"{done.stderr}\n{hadoop_cluster.log_tails()}"

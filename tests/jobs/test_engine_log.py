@@ -54,6 +54,41 @@ ADDRESSES = {
 }
 
 
+JAVA = "org.apache.hadoop.yarn.exceptions.YarnException"
+QUEUE = "Failed to submit application_1_2 to YARN : Application application_1_2 submitted by me to unknown queue: nope"
+REASONS: dict[str, tuple[list[tuple[int, str]], str]] = {
+    "nothing": ([(logging.WARNING, "No counters found")], ""),
+    "a job that is refused": ([(logging.ERROR, f"Error Launching job : {JAVA}: {QUEUE}\n\tat x.Y(Z.java:1)"),
+                               (logging.INFO, "Streaming Command Failed!")], f"Error Launching job : {QUEUE}"),
+    "the client": ([(logging.ERROR, "STDERR: 2026-11-18 15:19:12,501 WARN hdfs.DataStreamer: x"),
+                    (logging.ERROR, "STDERR: put: The DiskSpace quota of /user/me is exceeded"),
+                    (logging.ERROR, "STDERR: \tat x.Y(Z.java:1)")], "The DiskSpace quota of /user/me is exceeded"),
+    "Java's second line": ([(logging.ERROR, f"Error initializing SparkContext.\n{JAVA}: no such queue\n\tat x")],
+                           "Error initializing SparkContext: no such queue"),
+    "an uncaught exception": ([(logging.ERROR, "Lost executor 1"),
+                               (logging.INFO, f'x\nException in thread "main" {JAVA}: Application failed\n\tat x'),
+                               (logging.ERROR, "Uncaught exception in a hook")], "Application failed"),
+    "a cluster that ends": ([(logging.INFO, "  FAILED"),
+                             (logging.INFO, "Cluster j-1 was TERMINATED_WITH_ERRORS: On the master, bootstrap failed")],
+                            "Cluster j-1 was TERMINATED_WITH_ERRORS: On the master, bootstrap failed"),
+}
+
+
+@pytest.mark.parametrize("said", REASONS)
+def test_the_reason_of_a_failure_is_heard(said: str) -> None:
+    logger = logging.getLogger(f"{MRJOB}.hadoop")
+    level = logger.level
+    logger.setLevel(logging.INFO)
+    records, reason = REASONS[said]
+    try:
+        with heard(lambda *_: None, lambda _: None) as log:
+            for level_of_record, message in records:
+                logger.log(level_of_record, message)
+    finally:
+        logger.setLevel(level)
+    assert log.reason == reason
+
+
 @pytest.mark.parametrize("log", [HADOOP, SPARK, EMR], ids=["hadoop", "spark", "emr"])
 def test_progress_and_addresses_are_heard_and_told_once(log: str) -> None:
     progress: list[tuple[str, int, int, str]] = []

@@ -19,16 +19,17 @@ SECOND = ("\nThe above exception was the direct cause of the following exception
 JAVA = "\n\tat org.apache.spark.api.python.BasePythonRunner.read(PythonRunner.scala:1)\n\tat org.apache.spark.X\n"
 
 
-def told(said: str, logs: str = "", error: str = "Step 1 of 1 failed") -> str:
+def told(said: str, logs: str = "", error: str = "Step 1 of 1 failed", reason: str = "") -> str:
     uris = {"/tmp/mine.jsonl": "hdfs:///files/mine.jsonl"}
     manager = SimpleNamespace(path_to_uri=lambda: uris)
     runner: Any = SimpleNamespace(failed_task_stderr=said, log_place=logs, _upload_mgr=manager)
-    return failure("pairs", runner, RuntimeError(error), SOURCES)
+    return failure("pairs", runner, RuntimeError(error), SOURCES, reason)
 
 
 def test_nothing_said() -> None:
     assert told("") == "pairs: Step 1 of 1 failed"
     assert told("", "there") == "pairs: Step 1 of 1 failed\nlogs: there"
+    assert told("", "there", reason="no such queue") == "pairs: no such queue\nlogs: there"
     command = "Step 1 of 1 failed: Command '['hadoop', 'jar']' returned non-zero exit status 256."
     assert told("", error=command) == "pairs: Step 1 of 1 failed: the command returned non-zero exit status 256."
 
@@ -48,7 +49,7 @@ def test_a_defect_comes_with_its_place_its_traceback_and_its_logs() -> None:
     lines = told("noise\n" + FIRST + SECOND + JAVA, "there").splitlines()
     assert (lines[0], lines[1], lines[-1]) == (place, TRACEBACK, "logs: there")
     assert "    1 / 0" in lines and "noise" not in lines and not any("org.apache" in line for line in lines)
-    assert told(FIRST) == "pairs: ZeroDivisionError: division by zero"
+    assert told(FIRST, reason="a task failed") == "pairs: ZeroDivisionError: division by zero"
 
 
 def test_last_words_are_those_of_the_last_traceback() -> None:

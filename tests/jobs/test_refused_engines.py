@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
 import shutil
 import socket
@@ -31,6 +32,20 @@ def test_an_engine_whose_program_is_missing(runner: str, option: str, tmp_path: 
     conf.write_text(f"runners: {{{runner}: {{{option}: [/nowhere/program]}}}}")
     with pytest.raises(RemoteError, match=f"cannot run /nowhere/program: .*{option} in the file of --conf names it"):
         find_pairs(Run([ARTICLES], tmp_path / "out", runner, conf=conf), Settings(), QUIET)
+    assert tree(tmp_path) == ["my.conf"]
+
+
+@pytest.mark.parametrize(("options", "what"), [("", "the jar of streaming"), (
+    ", hadoop_streaming_jar: /nowhere/streaming.jar", "/nowhere/streaming.jar")])
+def test_a_hadoop_without_its_streaming(
+    options: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in os.environ if name.startswith("HADOOP_")]:
+        monkeypatch.delenv(name)
+    conf = tmp_path / "my.conf"
+    conf.write_text(f"runners: {{hadoop: {{hadoop_bin: [/usr/bin/true]{options}}}}}")
+    with pytest.raises(RemoteError, match=f"^cannot find {what}; hadoop_streaming_jar in the file of --conf names it"):
+        find_pairs(Run([ARTICLES], tmp_path / "out", "hadoop", conf=conf), Settings(), QUIET)
     assert tree(tmp_path) == ["my.conf"]
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.errors import InputError
-from jobs.hadoop_files import complaint, parse_listing
+from jobs.hadoop_files import Staging, complaint, parse_listing
 from jobs.input_files import RemoteFile
 from jobs.readers import Source
 from jobs.remote import check_number_of_files, cut_in_parts, is_hidden
@@ -56,9 +57,28 @@ def test_a_listing_is_read_with_sizes_and_without_folders() -> None:
     (USAGE, "java.net.UnknownHostException: nohost"),
     (FATAL, "java.lang.RuntimeException: Class org.apache.hadoop.fs.s3a.S3AFileSystem not found"),
     ("26/11/18 15:19:12 WARN x: y\nJAVA_HOME is not set\n", "JAVA_HOME is not set"),
+    ("ERROR: JAVA_HOME is not set and could not be found.\n", "ERROR: JAVA_HOME is not set and could not be found."),
+    ("WARNING: HADOOP_PREFIX has been replaced by HADOOP_HOME. Using value of HADOOP_PREFIX.\n"
+     "mkdir: `hdfs:///a/b': No such file or directory\n", "`hdfs:///a/b': No such file or directory"),
+    ("no program\nWARNING: An illegal reflective access operation has occurred\n", "no program"),
 ])  # fmt: skip
 def test_the_complaint_is_found_in_what_the_client_says(said: str, found: str) -> None:
     assert complaint(said) == found
+
+
+def test_what_is_put_below_an_address_is_a_folder_of_links(tmp_path: Path) -> None:
+    """And what is asked of other places is asked of the file systems."""
+    (tmp_path / "gate of today").write_text("gate")
+    (tmp_path / "staged").mkdir()
+    asked: list[str] = []
+    file_systems = SimpleNamespace(mkdir=asked.append, cat=lambda uri: [uri])
+    staging = Staging(file_systems, tmp_path / "staged", "hdfs:///tmp/key")
+    for uri in ("hdfs:///tmp/key/files/", "hdfs:///tmp/key/files/wd", "/elsewhere"):
+        staging.mkdir(uri)
+    staging.put(str(tmp_path / "gate of today"), "hdfs:///tmp/key/files/wd/gate")
+    assert tree(tmp_path / "staged") == ["files", "files/wd", "files/wd/gate"]
+    assert (tmp_path / "staged" / "files" / "wd" / "gate").read_text() == "gate"
+    assert asked == ["/elsewhere"] and staging.cat("hdfs:///x") == ["hdfs:///x"]
 
 
 @pytest.mark.parametrize(("pattern", "uri", "is_left_out"), [

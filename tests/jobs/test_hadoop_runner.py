@@ -1,0 +1,105 @@
+"""What the Hadoop runner does differently from mrjob's; Hadoop itself is tried in tests/engines."""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mrjob.hadoop import HadoopJobRunner
+from mrjob.logs import history, step, task
+
+from jobs.hadoop_runner import job_ids
+from jobs.mr_pairs import MRPairs
+from tests.helpers import REPOSITORY, run_command
+from tests.watching import KEYS, SECRETS, tells
+
+LOG = """\
+2026-11-18 15:19:12,501 INFO impl.YarnClientImpl: Submitted application application_1700000000000_12345
+2026-11-18 15:19:12,501 INFO mapreduce.Job: Running job: job_1700000000000_12345
+2026-11-18 15:19:12,501 INFO mapreduce.Job: Task Id : attempt_1700000000000_12345_m_000000_0, Status : FAILED
+"""
+CLIENT = """#!/bin/sh
+case "$1" in
+    version) echo Hadoop 3.4.2 ;;
+    job) echo "$@" >> {told}; exec {on_kill} ;;
+    jar) exit 3 ;;
+esac
+"""
+"""Hadoop's program, as far as it is used here."""
+
+
+def make_client(folder: Path, on_kill: str = "true") -> Path:
+    client = folder / "hadoop"
+    client.write_text(CLIENT.format(told=folder / "told", on_kill=on_kill))
+    client.chmod(0o755)
+    return client
+
+
+def runner_of(*options: str) -> Any:
+    return MRPairs(["-r", "hadoop", "--no-conf", "--hadoop-bin", "/usr/bin/true", *options]).make_runner()
+
+
+def test_numbers_of_applications_may_have_more_than_four_digits() -> None:
+    found = step._parse_step_syslog(LOG.splitlines())
+    assert found["application_id"] == "application_1700000000000_12345"
+    assert found["job_id"] == "job_1700000000000_12345"
+    assert found["errors"][0]["attempt_id"] == "attempt_1700000000000_12345_m_000000_0"
+    patterns = [pattern.pattern for module in (history, step, task) for pattern in vars(module).values()
+                if isinstance(pattern, re.Pattern)]
+    assert len(patterns) > 10 and not any(r"\d{4}" in pattern for pattern in patterns)
+    container = "/logs/userlogs/application_1_12345/container_1_12345_01_000002/stderr"
+    assert task._match_task_log_path(container)["application_id"] == "application_1_12345"
+
+
+@pytest.mark.parametrize("kind", ["hadoop", "local"])
+def test_tasks_take_no_lock_and_no_other_python_but_for_commands_of_the_user(kind: str) -> None:
+    def wrapper(*options: str) -> str:
+        with runner_of("-r", kind, *options) as runner:
+            runner._create_setup_wrapper_scripts()
+            return Path(runner._setup_wrapper_script_path).read_text()
+
+    ours, of_user = wrapper(), wrapper("--setup", "make -C x")
+    assert all("mrjob.zip:$PYTHONPATH" in script for script in (ours, of_user))
+    assert ("flock" in ours, "flock" in of_user) == (False, True)
+    assert "wrapper.lock" not in ours and "python" not in ours.lower().replace("pythonpath", "")
+
+
+@pytest.mark.parametrize(("on_kill", "kill_seconds"), [("true", 60), ("sleep 10", 0.1)])
+def test_what_interrupts_a_run_is_told_whether_or_not_its_job_could_be_killed(
+    on_kill: str, kill_seconds: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also of a job by itself that is told to be quiet, whose log nobody else hears."""
+    monkeypatch.setattr("jobs.hadoop_runner.KILL_SECONDS", kill_seconds)
+
+    def interrupted(runner: Any, *args: Any, **kwargs: Any) -> None:
+        logging.getLogger("mrjob.logs.step").info("  Running job: job_1_0001")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(HadoopJobRunner, "_run_hadoop", interrupted)
+    logging.getLogger("mrjob").setLevel(logging.CRITICAL)
+    with runner_of("--hadoop-bin", str(make_client(tmp_path, on_kill))) as runner, pytest.raises(KeyboardInterrupt):
+        runner._run_hadoop([], {}, None)
+    assert (tmp_path / "told").read_text() == "job -kill job_1_0001\n"
+
+
+def test_ids_are_heard_while_they_are_listened_to() -> None:
+    log = logging.getLogger("mrjob.logs.step")
+    level = log.level
+    with job_ids() as found:
+        log.info("  Running job: job_1_0001")
+    log.info("  Running job: job_1_0002")
+    assert found == ["job_1_0001"] and log.level == level
+
+
+@pytest.mark.parametrize("runner", ["hadoop", "spark"])
+def test_a_job_that_logs_everything_keeps_secrets(runner: str, tmp_path: Path) -> None:
+    options = {"hadoop": ["--hadoop-bin", make_client(tmp_path), "--hadoop-streaming-jar", "x.jar"],
+               "spark": ["--spark-submit-bin", "false", "--spark-master", "local"]}
+    job = (sys.executable, REPOSITORY / "jobs" / "mr_pairs.py", "data/articles.jsonl", "-r", runner, "-v", "--no-conf")
+    said = run_command(*job, *options[runner], env={"PATH": "/usr/bin:/bin", **KEYS})
+    assert said.exit_code and "Running step 1 of 1" in said.stderr and "returned non-zero exit status" in said.stderr
+    assert not tells((said.stdout + said.stderr).encode(), SECRETS.values())
