@@ -49,14 +49,14 @@ def test_a_job_that_hadoop_refuses_is_told_in_one_line(hadoop_cluster: HadoopClu
 
 def test_an_upload_that_hdfs_refuses_is_told_in_one_line(hadoop_cluster: HadoopCluster, tmp_path: Path) -> None:
     quota = functools.partial(hadoop_cluster.run, hadoop_cluster.hadoop, "dfsadmin")
-    assert quota("-setSpaceQuota", "100k", "/user/hadoop").exit_code == 0
+    assert quota("-setSpaceQuota", "100k", "/user").exit_code == 0
     try:
         refused = hadoop_cluster.lookalike(CORPUS, "--out", tmp_path / "out")
     finally:
-        assert quota("-clrSpaceQuota", "/user/hadoop").exit_code == 0
+        assert quota("-clrSpaceQuota", "/user").exit_code == 0
     assert refused.exit_code and not (tmp_path / "out").exists()
     (line,) = refused.stderr.splitlines()
-    assert line.startswith("lookalike: cannot write to hdfs://") and "quota of /user/hadoop is exceeded" in line, line
+    assert line.startswith("lookalike: cannot write to hdfs://") and "quota of /user is exceeded" in line, line
 
 
 def test_missing_numpy_is_one_line(cluster: Any, tmp_path: Path) -> None:
@@ -69,6 +69,7 @@ def test_missing_numpy_is_one_line(cluster: Any, tmp_path: Path) -> None:
     assert_no_java(failed.stderr)
 
 
+@pytest.mark.ci_engines
 def test_a_defect_has_its_place_and_its_traceback(cluster: Any, tmp_path: Path) -> None:
     with with_modules(cluster.task_python, {"sitecustomize": BROKEN}):
         failed = cluster.lookalike(CORPUS, "--out", tmp_path / "out")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Callable, NamedTuple, Union
@@ -150,8 +151,13 @@ TASKS_GO_ON = {
 """Faults that wait until they have been noticed, and after which no task has to be run again."""
 
 
-@pytest.mark.parametrize(
-    "fault", [pytest.param(fault, marks=[pytest.mark.ci_engines] * (fault == "mapper")) for fault in HADOOP_FAULTS])
+def each(faults: Iterable[str], of_ci: str) -> Any:
+    """All faults, of which CI makes one."""
+    return pytest.mark.parametrize(
+        "fault", [pytest.param(fault, marks=[pytest.mark.ci_engines] * (fault == of_ci)) for fault in faults])
+
+
+@each(HADOOP_FAULTS, of_ci="mapper")
 def test_hadoop_answers_the_same_though_it_loses_a(
     fault: str, hadoop_cluster: HadoopCluster, corpus: Corpus, tmp_path: Path, record_property: Callable[..., None]
 ) -> None:
@@ -176,7 +182,7 @@ def kill_worker(spark: StandaloneSpark) -> None:
 SPARK_FAULTS = {"executor": kill_executor, "worker": kill_worker}
 
 
-@pytest.mark.parametrize("fault", SPARK_FAULTS)
+@each(SPARK_FAULTS, of_ci="executor")
 def test_spark_answers_the_same_though_it_loses_a(
     fault: str, standalone: StandaloneSpark, corpus: Corpus, tmp_path: Path, record_property: Callable[..., None]
 ) -> None:

@@ -82,6 +82,7 @@ def results(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.ci_engines
 def test_what_is_found_at_an_address_is_what_one_process_finds(place: Place, corpus: Corpus) -> None:
     out = f"{place.root}/new/result"
     done = place.engine.lookalike(f"{place.root}/corpus/*.jsonl", f"{place.root}/corpus/deep", "--out", out + "/")
