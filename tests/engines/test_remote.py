@@ -215,11 +215,20 @@ def test_a_bucket_that_is_not_there_is_named(s3: S3, corpus: Corpus, option: str
     assert refused.stderr.startswith(f"lookalike: cannot reach {away}: ") and "NoSuchBucket" in refused.stderr
 
 
-def test_missing_credentials_are_told(s3: S3, tmp_path: Path) -> None:
-    command = s3.engine.pairs_command(f"s3://{BUCKET}/x", "--out", tmp_path / "out")
-    refused = s3.engine.run(*command, AWS_ACCESS_KEY_ID="", AWS_SECRET_ACCESS_KEY="",
+@pytest.mark.parametrize("options", [{}, {"cloud_tmp_dir": f"s3://{BUCKET}/tmp/"}])
+@pytest.mark.parametrize("is_local", [False, True])
+def test_missing_credentials_are_told(
+    s3: S3, corpus: Corpus, is_local: bool, options: dict[str, str], tmp_path: Path
+) -> None:
+    conf = tmp_path / "my.conf"
+    conf.write_text(json.dumps({"include": str(s3.engine.conf), "runners": {"emr": options}}))
+    source = corpus.folder / "a.jsonl" if is_local else f"s3://{BUCKET}/x"
+    command = s3.engine.pairs_command(source, "--out", tmp_path / "out")
+    refused = s3.engine.run(*command, "--conf", conf, AWS_ACCESS_KEY_ID="", AWS_SECRET_ACCESS_KEY="",
                             AWS_SHARED_CREDENTIALS_FILE="/dev/null", AWS_CONFIG_FILE="/dev/null")
-    assert (refused.exit_code, refused.stderr) == (2, "lookalike: cannot use -r emr: Unable to locate credentials\n")
+    what = "use -r emr" if is_local or not options else f"reach {source}"
+    assert (refused.exit_code, refused.stderr) == (2, f"lookalike: cannot {what}: Unable to locate credentials\n")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RemoteError])
