@@ -231,6 +231,31 @@ def test_missing_credentials_are_told(
     assert not (tmp_path / "out").exists()
 
 
+def test_only_one_of_two_runs_gets_a_place_in_s3(s3: S3, results: Path) -> None:
+    files, uri = s3_files(s3), f"{s3.root}/wanted"
+    with files.complete_folder(uri, results):
+        # The other has found the place free before there was a mark.
+        with pytest.raises(OutputError, match="is there already"), files.complete_folder(uri, results):
+            pass
+        assert len(s3.names(uri)) == 1
+    assert s3.names(uri) == ["_SUCCESS", "pairs/part-00000.jsonl", "run.json"]
+
+
+def test_neighbors_of_a_place_are_not_listed(s3: S3) -> None:
+    assert isinstance(s3.engine, EmulatedEmr)
+    files, uri, key = s3_files(s3), f"{s3.root}/r", f"{s3.root}/r".partition(f"{BUCKET}/")[2]
+    for name in ("r-old/a", "r2/a"):
+        s3.storage.write(f"{s3.root}/{name}", b"")
+    num_before = len(s3.engine.listings())
+    files.check_output(uri)
+    s3.storage.write(f"{uri}/deep/a", b"")
+    assert [file.uri for file in files.find(uri)] == [f"{uri}/deep/a"]
+    s3.storage.write(uri, b"")
+    assert [file.uri for file in files.find(uri)] == [uri, f"{uri}/deep/a"]
+    assert s3.engine.listings()[num_before:] == [(key, "1"), (f"{key}/", None)] * 3
+    assert len(files.find(f"{uri}*")) == 4
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RemoteError])
 def test_a_run_that_fails_leaves_nothing_in_s3(s3: S3, results: Path, error: type[BaseException]) -> None:
     files, uri = s3_files(s3), f"{s3.root}/failed"
