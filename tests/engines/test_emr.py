@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import signal
 import zipfile
 from collections.abc import Iterator
 from hashlib import sha256
@@ -24,9 +23,8 @@ from jobs.shipping import ZIP_NAME, build_zip
 from lsh_core.settings import Settings
 from tests.engines.all_engines import ENGINES
 from tests.engines.emr import EmulatedEmr
-from tests.engines.engine import RUN_SECONDS
 from tests.engines.task_python import without_numpy
-from tests.helpers import DATA, REPOSITORY, Outcome, lookalike, read_run
+from tests.helpers import DATA, REPOSITORY, Outcome, lookalike
 from tests.passes import write_gate_of
 
 pytestmark = [pytest.mark.engines, pytest.mark.ci_engines]
@@ -221,79 +219,3 @@ def test_a_failing_step_fails_the_run(cluster: EmulatedEmr, tmp_path: Path) -> N
         failed = cluster.lookalike(CORPUS, "--out", tmp_path / "out")
     assert failed.exit_code == 1 and "\nlookalike: gate: numpy is not installed for " in failed.stderr
     assert not (tmp_path / "out").exists()
-
-
-def test_a_cluster_that_is_refused_is_told(cluster: EmulatedEmr, tmp_path: Path) -> None:
-    with cluster.refusing_calls("RunJobFlow", "ValidationException", "The subnet\nis not valid"):
-        refused = cluster.lookalike(CORPUS, "--out", tmp_path / "out")
-    assert_refused(refused, tmp_path, "An error occurred (ValidationException) when calling the RunJobFlow operation: "
-                                      "The subnet is not valid")
-
-
-def test_an_upload_that_is_refused_in_the_middle_of_a_run_is_told(cluster: EmulatedEmr, tmp_path: Path) -> None:
-    with cluster.refusing("/wd/gate"):
-        refused = cluster.lookalike(CORPUS, "--out", tmp_path / "out")
-    assert_refused(refused, tmp_path, "Failed to upload ", "Forbidden")
-
-
-def test_an_output_that_cannot_be_read_is_told(cluster: EmulatedEmr, tmp_path: Path) -> None:
-    with cluster.refusing("/part-00000", "GET"):
-        refused = cluster.lookalike(CORPUS, "--out", tmp_path / "out")
-    assert_refused(refused, tmp_path, "An error occurred (403) when calling the GetObject operation: Forbidden")
-
-
-def assert_refused(refused: Outcome, tmp_path: Path, start: str, end: str = "") -> None:
-    """The last line tells it, and nothing is written."""
-    assert refused.exit_code == 2 and "Traceback" not in refused.stderr, refused.stderr
-    told = refused.stderr.splitlines()[-1]
-    assert told.startswith(f"lookalike: cannot use -r emr: {start}") and told.endswith(end), refused.stderr
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.fixture
-def pool(cluster: EmulatedEmr, tmp_path: Path) -> Path:
-    """A configuration by which jobs share a cluster, each test another."""
-    conf = tmp_path / "pool.conf"
-    conf.write_text(json.dumps({"include": str(cluster.conf), "runners": {
-        "emr": {"pool_clusters": True, "pool_name": tmp_path.name, "max_mins_idle": 10}}}))
-    return conf
-
-
-@pytest.mark.parametrize("is_pooled", [False, True])
-def test_an_interrupted_run_leaves_no_step(cluster: EmulatedEmr, pool: Path, is_pooled: bool, tmp_path: Path) -> None:
-    """It is asked for: the emulation cancels nothing, and here the step has not begun."""
-    num_looks, num_clusters = len(cluster.requests("DescribeStep")), len(cluster.requests("RunJobFlow"))
-    command = cluster.pairs_command(CORPUS, "--out", tmp_path / "out")
-    with cluster.holding():
-        run = cluster.start_run(*command, *(("--conf", pool) if is_pooled else ()))
-        cluster.wait_until(lambda: len(cluster.requests("DescribeStep")) > num_looks, "the step is waited for")
-        run.send_signal(signal.SIGINT)
-        _, stderr = run.communicate(timeout=RUN_SECONDS)
-    assert run.returncode == 130 and "Traceback" not in stderr, stderr
-    looked_at = cluster.requests("DescribeStep")[-1]
-    assert cluster.requests("CancelSteps")[-1] == {
-        "ClusterId": looked_at["ClusterId"], "StepIds": [looked_at["StepId"]]}
-    assert len(cluster.requests("RunJobFlow")) == num_clusters + 1
-    ended = [cluster_id for asked in cluster.requests("TerminateJobFlows") for cluster_id in asked["JobFlowIds"]]
-    assert (looked_at["ClusterId"] in ended) != is_pooled
-
-
-def test_what_ended_a_run_is_told_also_where_steps_cannot_be_cancelled(cluster: EmulatedEmr, tmp_path: Path) -> None:
-    num_asked = len(cluster.requests("CancelSteps"))
-    with (cluster.refusing_calls("DescribeStep", "ValidationException", "No looking"),
-          cluster.refusing_calls("CancelSteps", "ValidationException", "No cancelling")):
-        refused = cluster.lookalike(CORPUS, "--out", tmp_path / "out")
-    assert len(cluster.requests("CancelSteps")) == num_asked + 1
-    assert_refused(refused, tmp_path, "An error occurred (ValidationException) when calling the DescribeStep ",
-                   "No looking")
-
-
-def test_jobs_share_a_cluster_of_a_pool_and_wait_for_no_logs(
-    cluster: EmulatedEmr, done: Outcome, out: Path, pool: Path, tmp_path: Path
-) -> None:
-    num_clusters = len(cluster.requests("RunJobFlow"))
-    pooled = cluster.run(*cluster.pairs_command(CORPUS, "--out", tmp_path / "out"), "--conf", pool)
-    assert (done.exit_code, pooled.exit_code) == (0, 0), f"{pooled.stderr}\n{cluster.log_tails()}"
-    assert len(cluster.requests("RunJobFlow")) == num_clusters + 1
-    assert (tmp_path / "out" / "pairs.jsonl").read_bytes() == (out / "pairs.jsonl").read_bytes()
-    assert [step["engine_counters"] for step in read_run(tmp_path / "out")["steps"]] == [{}, {}]
