@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -20,7 +19,7 @@ from jobs.job_runner import Run, default_conf
 from jobs.lean_mrjob import HERE, MRJob
 from jobs.outputs import check_output_folder, complete_folder
 from jobs.readers import Source
-from jobs.s3_files import S3Files, told
+from jobs.s3_files import S3Files
 from jobs.splits import copied_ranges, line_ranges
 
 PART_BYTES = 128 * 2**20
@@ -43,11 +42,11 @@ class Remote:
     def check_engine(self) -> None:
         """Refuse an engine that lacks something here, or does not answer."""
         if self.run.runner == "emr":
-            check_boto3()
+            self._runner.check_access()
         elif self.run.runner == "hadoop":
-            check_hadoop(self._job().make_runner())
+            check_hadoop(self._runner)
         elif self.run.runner == "spark":
-            check_spark(self._job().make_runner())
+            check_spark(self._runner)
 
     def find(self, pattern: str) -> list[RemoteFile]:
         """The files that an address stands for, sorted; like engines, it does not see those that are hidden."""
@@ -91,7 +90,7 @@ class Remote:
     def _files(self, uri: str) -> Union[HadoopFiles, S3Files]:
         if self.run.runner in HERE:
             refuse_address(uri)
-        file_systems = vars(self._file_systems)
+        file_systems = vars(self._runner.fs)
         if "s3" in file_systems and S3_URI.match(uri):
             return S3Files(file_systems["s3"])
         if "hadoop" in file_systems and file_systems["hadoop"].can_handle_path(uri):
@@ -99,19 +98,12 @@ class Remote:
         raise RemoteError(f"-r {self.run.runner} cannot reach {shown(uri)}")
 
     @cached_property
-    def _file_systems(self) -> Any:
+    def _runner(self) -> Any:
         if self.run.runner == "emr":
             check_boto3()
-        if importlib.util.find_spec("boto3") is None:
-            return self._job().make_runner().fs
-        # EMR's runner looks at the buckets when it is made.
-        with told(f"cannot use -r {self.run.runner}"):
-            return self._job().make_runner().fs
-
-    def _job(self) -> MRJob:
         runner = str(self.run.runner)
         return MRJob(["-r", runner, "--conf-path", str(self.run.conf or default_conf(runner)),
-                      "--local-tmp-dir", str(self.tmp_dir)])
+                      "--local-tmp-dir", str(self.tmp_dir)]).make_runner()
 
 
 def is_hidden(uri: str, pattern: str) -> bool:

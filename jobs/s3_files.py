@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from fnmatch import fnmatchcase
+from itertools import chain, islice
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -26,12 +27,8 @@ class S3Files:
 
     def find(self, pattern: str) -> list[RemoteFile]:
         """All files that match, and those below folders that match; none if nothing does."""
-        scheme, bucket_name, key_pattern = split_uri(pattern)
-        prefix = GLOB_START.split(key_pattern)[0]
         with told(f"cannot reach {pattern}"):
-            return [RemoteFile(f"{scheme}://{bucket_name}/{item.key}", item.size)
-                    for item in self._bucket(pattern).objects.filter(Prefix=prefix)
-                    if matches(key_pattern, item.key)]
+            return list(self._matching(pattern))
 
     def start_of(self, uri: str, num_bytes: int) -> bytes:
         """The first bytes of a file."""
@@ -39,9 +36,11 @@ class S3Files:
             start: bytes = body.read(num_bytes)
         return start
 
-    def check_output(self, uri: str) -> None:
-        """Refuse a folder that holds something."""
-        if self.find(uri):
+    def check_output(self, uri: str, mark: str = "") -> None:
+        """Refuse a folder that holds something, but for a mark."""
+        with told(f"cannot reach {uri}"):
+            is_taken = any(file.uri != mark for file in self._matching(uri))
+        if is_taken:
             raise OutputError(f"{shown(uri)} is there already and is not empty; name another folder with --out, "
                               "or remove it")
 
@@ -49,13 +48,15 @@ class S3Files:
     def complete_folder(self, uri: str, results: Path) -> Iterator[None]:
         """If nothing goes wrong inside, the files of a local folder are uploaded, and at last the mark of success.
 
-        Nothing can be renamed in S3. From the start on a file says that the place is taken.
+        Nothing can be renamed in S3. From the start on a file says that the place is taken. Of several runs that put
+        one there at a time, each sees those of the others, or what they have written.
         """
         mark = f"{uri}/.partial-{token_hex(4)}"
         written = [mark]
         try:
             with told(f"cannot write to {uri}"):
                 self._object(mark).put(Body=b"")
+            self.check_output(uri, mark)
             yield
             with told(f"cannot write to {uri}"):
                 for path in sorted(path for path in results.rglob("*") if path.is_file()):
@@ -69,6 +70,20 @@ class S3Files:
                 with suppress(RemoteError), told(f"cannot remove {name}"):
                     self._object(name).delete()
             raise
+
+    def _matching(self, pattern: str) -> Iterator[RemoteFile]:
+        """The files that match, listed as far as they are asked for."""
+        scheme, bucket_name, key_pattern = split_uri(pattern)
+        listed, name = self._bucket(pattern).objects.filter, key_pattern.rstrip("/")
+        if not name or GLOB_START.search(name):
+            items = listed(Prefix=GLOB_START.split(name)[0])
+        else:
+            # Others begin likewise: the key itself is the first of them.
+            itself = (item for item in islice(listed(Prefix=name).page_size(1), 1) if item.key == name)
+            items = chain(itself, listed(Prefix=f"{name}/"))
+        for item in items:
+            if matches(key_pattern, item.key):
+                yield RemoteFile(f"{scheme}://{bucket_name}/{item.key}", item.size)
 
     def _bucket(self, uri: str) -> Any:
         return self.file_system.get_bucket(split_uri(uri)[1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from tests.engines.all_engines import ENGINES
 from tests.engines.emr import EmulatedEmr
 from tests.engines.engine import Engine
 from tests.engines.hadoop import HadoopCluster
+from tests.engines.places import S3
 from tests.engines.spark import LocalClusterSpark, StandaloneSpark
 
 NOT_ASKED_FOR = "needs real engines: make test-engines installs and runs them"
@@ -54,6 +56,23 @@ def standalone() -> Iterator[StandaloneSpark]:
 @pytest.fixture(scope="module")
 def emulated_emr() -> Iterator[EmulatedEmr]:
     yield from ENGINES["emr"].started()
+
+
+@pytest.fixture(scope="module")
+def s3(emulated_emr: EmulatedEmr) -> Iterator[S3]:
+    place = S3(emulated_emr)
+    yield place
+    place.clear()
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """A local folder with something to upload."""
+    folder = tmp_path / "with space" / "results"
+    (folder / "pairs").mkdir(parents=True)
+    (folder / "pairs" / "part-00000.jsonl").write_text("a line\n")
+    (folder / "run.json").write_text("{}")
+    return folder
 
 
 @pytest.fixture(scope="session", params=ENGINES)

@@ -15,6 +15,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Optional
+from urllib.parse import parse_qsl
 
 from tests.engines.emr_steps import Storage, StreamingStep, TaskFailed
 from tests.engines.engine import END_SECONDS, Engine
@@ -52,23 +53,43 @@ class Request(NamedTuple):
     arguments: dict[str, Any]
 
 
+class Answer(NamedTuple):
+    """What is said to a call."""
+
+    status: str
+    content: dict[str, Any]
+
+
 class Recorder:
-    """A web application that keeps the calls of EMR's API and passes everything on to another."""
+    """A web application that keeps calls of EMR's API and listings of S3, and passes on to another.
+
+    Some answers it gives itself: it refuses, and the other knows nothing of steps that are cancelled.
+    """
 
     def __init__(self, application: Any) -> None:
         self.application = application
         self.requests: list[Request] = []
-        self.refused_name = ""
+        self.listings: list[dict[str, str]] = []
+        self.refused = ("", "")
+        """Method and end of an address; an empty one refuses nothing."""
+        self.answers = {"CancelSteps": Answer("200 OK", {"CancelStepsInfoList": []})}
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        is_upload = environ["REQUEST_METHOD"] == "PUT"
-        if is_upload and self.refused_name and environ["PATH_INFO"].endswith(self.refused_name):
+        method, end = self.refused
+        if environ["REQUEST_METHOD"] == method and environ["PATH_INFO"].endswith(end):
             start_response("403 Forbidden", [])
             return []
+        query = dict(parse_qsl(environ.get("QUERY_STRING", "")))
+        if "prefix" in query:
+            self.listings.append(query)
         target = environ.get("HTTP_X_AMZ_TARGET", "")
         if target.startswith(API_PREFIX):
+            operation = target[len(API_PREFIX):]
             arguments = json.loads(environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"])))
-            self.requests.append(Request(target[len(API_PREFIX):], arguments))
+            self.requests.append(Request(operation, arguments))
+            if operation in self.answers:
+                start_response(self.answers[operation].status, [("Content-Type", "application/x-amz-json-1.1")])
+                return [json.dumps(self.answers[operation].content).encode()]
             body = json.dumps(with_versions(arguments)).encode()
             environ.update({"wsgi.input": io.BytesIO(body), "CONTENT_LENGTH": str(len(body))})
         answer: Iterable[bytes] = self.application(environ, start_response)
@@ -105,7 +126,7 @@ class EmulatedEmr(Engine):
         self.storage = Storage(self.endpoint, self.region)
         self.uploads: dict[str, bytes] = {}
         self.task_python = make_task_python(self.folder / "python")
-        self._is_ended = threading.Event()
+        self._is_ended, self._is_held = threading.Event(), threading.Event()
         self._threads = [threading.Thread(target=self._server.serve_forever), threading.Thread(target=self._move)]
         for thread in self._threads:
             thread.start()
@@ -136,13 +157,37 @@ class EmulatedEmr(Engine):
         return [request.arguments for request in self._recorder.requests if request.operation == operation]
 
     @contextmanager
-    def refusing(self, name: str) -> Iterator[None]:
-        """While files whose names end so cannot be uploaded."""
-        self._recorder.refused_name = name
+    def refusing(self, name: str, method: str = "PUT") -> Iterator[None]:
+        """While files whose names end so cannot be uploaded, or read if the method is ``GET``."""
+        self._recorder.refused = (method, name)
         try:
             yield
         finally:
-            self._recorder.refused_name = ""
+            self._recorder.refused = ("", "")
+
+    @contextmanager
+    def refusing_calls(self, operation: str, kind: str, message: str) -> Iterator[None]:
+        """While an operation of EMR's API ends in an error."""
+        others = self._recorder.answers
+        refusal = Answer("400 Bad Request", {"__type": kind, "message": message})
+        self._recorder.answers = {**others, operation: refusal}
+        try:
+            yield
+        finally:
+            self._recorder.answers = others
+
+    @contextmanager
+    def holding(self) -> Iterator[None]:
+        """While no cluster begins a step."""
+        self._is_held.set()
+        try:
+            yield
+        finally:
+            self._is_held.clear()
+
+    def listings(self) -> list[tuple[str, Optional[str]]]:
+        """What was listed in S3 so far: the start of keys, and how many at a time, if that was said."""
+        return [(query["prefix"], query.get("max-keys")) for query in self._recorder.listings]
 
     def steps(self) -> list[dict[str, Any]]:
         """All steps that were submitted, in their order."""
@@ -155,7 +200,8 @@ class EmulatedEmr(Engine):
 
         clusters = emr_backends[DEFAULT_ACCOUNT_ID][self.region].clusters
         while not self._is_ended.wait(POLL_SECONDS):
-            for cluster in list(clusters.values()):
+            can_work = [] if self._is_held.is_set() else list(clusters.values())
+            for cluster in can_work:
                 for step in [step for step in cluster.steps if step.state in WORKING_STATES]:
                     self._run_step(cluster, step)
 

@@ -24,7 +24,7 @@ from lsh_core.settings import Settings
 from tests.engines.all_engines import ENGINES
 from tests.engines.emr import EmulatedEmr
 from tests.engines.task_python import without_numpy
-from tests.helpers import DATA, REPOSITORY, Outcome, lookalike, read_run
+from tests.helpers import DATA, REPOSITORY, Outcome, lookalike
 from tests.passes import write_gate_of
 
 pytestmark = [pytest.mark.engines, pytest.mark.ci_engines]
@@ -212,16 +212,3 @@ def test_a_failing_step_fails_the_run(cluster: EmulatedEmr, tmp_path: Path) -> N
         failed = cluster.lookalike(CORPUS, "--out", tmp_path / "out")
     assert failed.exit_code == 1 and "\nlookalike: gate: numpy is not installed for " in failed.stderr
     assert not (tmp_path / "out").exists()
-
-
-def test_jobs_share_a_cluster_of_a_pool_and_wait_for_no_logs(
-    cluster: EmulatedEmr, done: Outcome, out: Path, tmp_path: Path
-) -> None:
-    conf, num_clusters = tmp_path / "pool.conf", len(cluster.requests("RunJobFlow"))
-    conf.write_text(json.dumps({"include": str(cluster.conf), "runners": {
-        "emr": {"pool_clusters": True, "pool_name": "of this test", "max_mins_idle": 10}}}))
-    pooled = cluster.run(*cluster.pairs_command(CORPUS, "--out", tmp_path / "out"), "--conf", conf)
-    assert (done.exit_code, pooled.exit_code) == (0, 0), f"{pooled.stderr}\n{cluster.log_tails()}"
-    assert len(cluster.requests("RunJobFlow")) == num_clusters + 1
-    assert (tmp_path / "out" / "pairs.jsonl").read_bytes() == (out / "pairs.jsonl").read_bytes()
-    assert [step["engine_counters"] for step in read_run(tmp_path / "out")["steps"]] == [{}, {}]

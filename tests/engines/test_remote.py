@@ -12,12 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs.errors import OutputError, RemoteError
-from jobs.s3_files import S3Files
-from tests.engines.emr import EmulatedEmr
 from tests.engines.engine import END_SECONDS, RUN_SECONDS, free_port
 from tests.engines.hadoop import HadoopCluster
-from tests.engines.places import BUCKET, S3, Corpus, Hdfs, Place
+from tests.engines.places import S3, Corpus, Hdfs, Place
 from tests.engines.spark import SparkOnYarn
 from tests.engines.spark import missing as missing_spark
 from tests.helpers import REPOSITORY
@@ -47,13 +44,6 @@ def hdfs(hadoop_cluster: HadoopCluster) -> Hdfs:
 
 
 @pytest.fixture(scope="module")
-def s3(emulated_emr: EmulatedEmr) -> Iterator[S3]:
-    place = S3(emulated_emr)
-    yield place
-    place.clear()
-
-
-@pytest.fixture(scope="module")
 def hdfs_of_spark(hadoop_cluster: HadoopCluster) -> Iterator[Hdfs]:
     if reason := missing_spark():
         pytest.skip(reason)
@@ -70,16 +60,6 @@ def place(request: pytest.FixtureRequest, corpus: Corpus) -> Place:
         found.fs("-mkdir", "-p", found.root)
     found.put(corpus.folder, f"{found.root}/corpus")
     return found
-
-
-@pytest.fixture
-def results(tmp_path: Path) -> Path:
-    """A local folder with something to upload."""
-    folder = tmp_path / "with space" / "results"
-    (folder / "pairs").mkdir(parents=True)
-    (folder / "pairs" / "part-00000.jsonl").write_text("a line\n")
-    (folder / "run.json").write_text("{}")
-    return folder
 
 
 @pytest.mark.ci_engines
@@ -200,13 +180,6 @@ def test_the_job_alone_reads_and_writes_as_mrjob_does(hdfs: Hdfs, corpus: Corpus
 # S3
 
 
-def s3_files(s3: S3) -> S3Files:
-    from mrjob.fs.s3 import S3Filesystem
-
-    assert isinstance(s3.engine, EmulatedEmr)
-    return S3Files(S3Filesystem("test", "test", s3_endpoint=s3.engine.endpoint, s3_region=s3.engine.region))
-
-
 @pytest.mark.parametrize("option", ["input", "--out"])
 def test_a_bucket_that_is_not_there_is_named(s3: S3, corpus: Corpus, option: str, tmp_path: Path) -> None:
     away = "s3://no-such-bucket/x"
@@ -214,30 +187,3 @@ def test_a_bucket_that_is_not_there_is_named(s3: S3, corpus: Corpus, option: str
     refused = s3.engine.lookalike(*arguments)
     assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
     assert refused.stderr.startswith(f"lookalike: cannot reach {away}: ") and "NoSuchBucket" in refused.stderr
-
-
-def test_missing_credentials_are_told(s3: S3, tmp_path: Path) -> None:
-    command = s3.engine.pairs_command(f"s3://{BUCKET}/x", "--out", tmp_path / "out")
-    refused = s3.engine.run(*command, AWS_ACCESS_KEY_ID="", AWS_SECRET_ACCESS_KEY="",
-                            AWS_SHARED_CREDENTIALS_FILE="/dev/null", AWS_CONFIG_FILE="/dev/null")
-    assert (refused.exit_code, refused.stderr) == (2, "lookalike: cannot use -r emr: Unable to locate credentials\n")
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, RemoteError])
-def test_a_run_that_fails_leaves_nothing_in_s3(s3: S3, results: Path, error: type[BaseException]) -> None:
-    files, uri = s3_files(s3), f"{s3.root}/failed"
-    with pytest.raises(error), files.complete_folder(uri, results):
-        # Meanwhile the place is taken.
-        with pytest.raises(OutputError, match="is there already"):
-            files.check_output(uri)
-        raise error
-    assert s3.names(uri) == []
-
-
-def test_an_upload_that_fails_leaves_nothing_in_s3(s3: S3, results: Path) -> None:
-    uri = f"{s3.root}/cut"
-    assert isinstance(s3.engine, EmulatedEmr)
-    with (pytest.raises(RemoteError, match=f"cannot write to {uri}: .*Forbidden"), s3.engine.refusing("/run.json"),
-          s3_files(s3).complete_folder(uri, results)):
-        assert len(s3.names(uri)) == 1  # which says that the place is taken
-    assert s3.names(uri) == []
