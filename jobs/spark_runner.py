@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Callable, Optional
 
 from jobs.errors import TRACEBACK
 from jobs.hadoop_files import HadoopFiles
 from jobs.lean_mrjob import stand_ins
-from jobs.yarn_logs import ContainerLog, words_of
+from jobs.yarn_logs import ContainerLog, words_of, yarn_program
 
 with stand_ins():
     from mrjob.spark.runner import SparkMRJobRunner
@@ -24,6 +26,7 @@ APPLICATION = re.compile(r"\bapp(lication_\d+_\d+|-\d+-\d+)\b")
 
 ON_YARN = "application"
 YARN = "yarn"
+KILL_SECONDS = 60
 
 
 class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
@@ -78,10 +81,22 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
                 self._application = found[0]
             record_callback(record)
 
-        status, interpretation = super()._run_spark_submit(args, env, keep_errors)
+        try:
+            status, interpretation = super()._run_spark_submit(args, env, keep_errors)
+        except BaseException:
+            self._end_application()
+            raise
         # What mrjob takes for a code has it in its second byte.
         self._exit_code = status >> 8 or status
         return self._exit_code, interpretation
+
+    def _end_application(self) -> None:
+        """End what YARN would go on with, a driver in the cluster above all."""
+        yarn = yarn_program(self.fs.hadoop.get_hadoop_bin())
+        if yarn and self._application.startswith(ON_YARN):
+            with suppress(OSError, subprocess.TimeoutExpired):
+                subprocess.run([yarn, "application", "-kill", self._application], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=KILL_SECONDS)
 
     def _run_step_on_spark(self, step: Any, step_num: int, last_step_num: Optional[int] = None) -> None:
         """As mrjob's, which looks for counters even of a step that failed, and stumbles where HDFS has none."""
@@ -119,6 +134,14 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
         if JOB_ARGS in args:
             place = args.index(JOB_ARGS)
             args[place : place + 2] = ["=".join(args[place : place + 2])]
+        return args
+
+    def _spark_submit_args(self, step_num: int) -> list[str]:
+        """As mrjob's; what Spark uploads for YARN goes to the folder of the run, since a killed driver leaves it."""
+        args: list[str] = super()._spark_submit_args(step_num)
+        if self.master == YARN and self.keeps_files_in_hdfs:
+            # A jobconf that says otherwise comes later, and wins.
+            args[:0] = ["--conf", f"spark.yarn.stagingDir={self._spark_tmp_dir}"]
         return args
 
     def _cleanup_hadoop_tmp(self) -> None:

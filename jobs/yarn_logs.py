@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import time
-from typing import Callable, NamedTuple
+from typing import Callable, NamedTuple, Optional
 
 # Container: container_1_0001_01_000002 on host_45454
 # LogAggregationType: AGGREGATED
@@ -44,11 +44,16 @@ def logs_of_containers(told: str) -> list[ContainerLog]:
     return [ContainerLog(*found) for found in CONTAINER.findall(told)]
 
 
+def yarn_program(hadoop_bin: list[str]) -> Optional[str]:
+    """YARN's client, beside Hadoop's or on ``PATH``; None if it is not here."""
+    return shutil.which("yarn", path=os.path.dirname(hadoop_bin[0])) or shutil.which("yarn")
+
+
 def words_of(
     application_id: str, hadoop_bin: list[str], log_name: str, pick: Callable[[list[ContainerLog]], str]
 ) -> str:
     """What is picked of the logs of an application that has failed; empty if YARN's client or the logs are not here."""
-    yarn = shutil.which("yarn", path=os.path.dirname(hadoop_bin[0])) or shutil.which("yarn")
+    yarn = yarn_program(hadoop_bin)
     if not (application_id and yarn):
         return ""
     command = [yarn, "logs", "-applicationId", application_id, "-log_files", log_name]

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from jobs.mr_pairs import MRPairs
+from jobs.spark_runner import SparkMRJobRunner
 from tests.helpers import tree
 
 
@@ -50,3 +54,18 @@ def test_a_single_option_reaches_the_job(tmp_path: Path) -> None:
         assert "--job-args=--links" in runner._spark_script_args(0)
     with MRPairs(options(tmp_path)).make_runner() as runner:
         assert not any("--job-args" in arg for arg in runner._spark_script_args(0))
+
+
+def test_a_client_of_yarn_that_cannot_run_hides_no_interruption(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def submit(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SparkMRJobRunner, "_run_spark_submit", submit)
+    (tmp_path / "yarn").write_text("#!/nowhere/sh")
+    (tmp_path / "yarn").chmod(0o755)
+    with MRPairs(options(tmp_path, "--hadoop-bin", str(tmp_path / "hadoop"))).make_runner() as runner:
+        runner._application = "application_1_1"
+        with pytest.raises(KeyboardInterrupt):
+            runner._run_spark_submit([], {}, print)
