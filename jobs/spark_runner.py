@@ -28,6 +28,9 @@ ON_YARN = "application"
 YARN = "yarn"
 KILL_SECONDS = 60
 
+AWS_KEYS = frozenset(["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"])
+"""Spark takes these of the environment for Hadoop's configuration, which it uploads for an application of YARN."""
+
 
 class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
     """Runs a job by ``spark-submit``; temporary files are under ``--local-tmp-dir`` where Spark is on this machine."""
@@ -81,6 +84,8 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
                 self._application = found[0]
             record_callback(record)
 
+        if self.master == YARN:
+            env = {name: value for name, value in env.items() if name not in AWS_KEYS}
         try:
             status, interpretation = super()._run_spark_submit(args, env, keep_errors)
         except BaseException:
