@@ -97,8 +97,9 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
 
     def _end_application(self) -> None:
         """End what YARN would go on with, a driver in the cluster above all."""
-        yarn = yarn_program(self.fs.hadoop.get_hadoop_bin())
-        if yarn and self._application.startswith(ON_YARN):
+        if not self._application.startswith(ON_YARN):
+            return
+        if yarn := yarn_program(self.fs.hadoop.get_hadoop_bin()):
             with suppress(OSError, subprocess.TimeoutExpired):
                 subprocess.run([yarn, "application", "-kill", self._application], stdin=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=KILL_SECONDS)
