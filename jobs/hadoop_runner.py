@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import logging
 import re
-import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 from jobs.errors import TRACEBACK
 from jobs.hadoop_files import uploaded_at_once
 from jobs.lean_mrjob import TakesNoLock, stand_ins
-from jobs.yarn_logs import ContainerLog, words_of
+from jobs.yarn_client import ContainerLog, exit_code, try_to_end, words_of
 
 with stand_ins():
     from mrjob.hadoop import HadoopJobRunner
@@ -27,7 +26,6 @@ SUBPROCESS_FAILED = "subprocess failed with code"
 """What Hadoop says of a task that ended by itself; of others, such as those that took too much memory, it knows why."""
 
 RUNNING_JOB = re.compile(r"\s*Running job: (job_\d+_\d+)")
-KILL_SECONDS = 60
 
 
 @contextmanager
@@ -103,15 +101,9 @@ class HadoopRunner(ReadsLogs, HadoopJobRunner):  # type: ignore[misc]
                 status, interpretation = super()._run_hadoop(*args, **kwargs)
             except BaseException:
                 for job_id in found:
-                    self._kill(job_id)
+                    try_to_end([*self.get_hadoop_bin(), "job", "-kill", job_id])
                 raise
         return exit_code(status), interpretation
-
-    def _kill(self, job_id: str) -> None:
-        # The ResourceManager may not answer; what has interrupted the run is told all the same.
-        with suppress(OSError, subprocess.TimeoutExpired):
-            subprocess.run([*self.get_hadoop_bin(), "job", "-kill", job_id], stdin=subprocess.DEVNULL,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=KILL_SECONDS)
 
     def _words_elsewhere(self) -> str:
         return words_of(self._last_application, self.get_hadoop_bin(), "stderr", words_of_task)
@@ -126,15 +118,6 @@ class HadoopRunner(ReadsLogs, HadoopJobRunner):  # type: ignore[misc]
     def log_place(self) -> str:
         """How to get at the logs of the last application."""
         return f"yarn logs -applicationId {self._last_application}" if self._last_application else ""
-
-
-def exit_code(status: int) -> int:
-    """Of a process, by what mrjob takes for it, which has it in its second byte.
-
-    >>> exit_code(256), exit_code(0)
-    (1, 0)
-    """
-    return status >> 8 or status
 
 
 def words_of_task(logs: list[ContainerLog]) -> str:

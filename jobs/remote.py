@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -91,11 +92,16 @@ class Remote:
         if self.run.runner in HERE:
             refuse_address(uri)
         file_systems = vars(self._runner.fs)
-        if "s3" in file_systems and S3_URI.match(uri):
-            return S3Files(file_systems["s3"])
-        if "hadoop" in file_systems and file_systems["hadoop"].can_handle_path(uri):
-            return HadoopFiles(file_systems["hadoop"])
+        s3, hadoop = file_systems.get("s3"), file_systems.get("hadoop")
+        if s3 and S3_URI.match(uri) and not self._reads_s3_by(hadoop):
+            return S3Files(s3)
+        if hadoop and hadoop.can_handle_path(uri):
+            return HadoopFiles(hadoop)
         raise RemoteError(f"-r {self.run.runner} cannot reach {shown(uri)}")
+
+    def _reads_s3_by(self, hadoop: Any) -> bool:
+        """Whether it is Spark, and Hadoop's client is here: both have their keys of a configuration boto3 knows not."""
+        return self.run.runner == "spark" and shutil.which(hadoop.get_hadoop_bin()[0]) is not None
 
     @cached_property
     def _runner(self) -> Any:

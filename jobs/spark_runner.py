@@ -11,7 +11,7 @@ from typing import Any, Callable, Optional
 from jobs.errors import TRACEBACK
 from jobs.hadoop_files import uploaded_at_once
 from jobs.lean_mrjob import stand_ins
-from jobs.yarn_logs import ContainerLog, words_of
+from jobs.yarn_client import ContainerLog, exit_code, try_to_end, words_of, yarn_program
 
 with stand_ins():
     from mrjob.spark.runner import SparkMRJobRunner
@@ -25,6 +25,11 @@ APPLICATION = re.compile(r"\bapp(lication_\d+_\d+|-\d+-\d+)\b")
 
 ON_YARN = "application"
 YARN = "yarn"
+
+AWS_KEYS = frozenset(["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"])
+"""Spark takes these of the environment for Hadoop's configuration, which it uploads for an application of YARN."""
+
+AWS_OPTIONS = frozenset(map(str.lower, AWS_KEYS))
 
 
 class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
@@ -48,6 +53,10 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
 
     def _is_here(self) -> bool:
         return self.master.startswith("local")
+
+    def _obfuscate_opt(self, opt_key: str, opt_value: Any) -> Any:
+        """What the log of a job that logs everything shows of an option."""
+        return "..." if opt_key in AWS_OPTIONS and opt_value else opt_value
 
     def _run(self) -> None:
         """On this machine, keep the blocks that Spark writes to its folders in /tmp to this user."""
@@ -78,10 +87,22 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
                 self._application = found[0]
             record_callback(record)
 
-        status, interpretation = super()._run_spark_submit(args, env, keep_errors)
-        # What mrjob takes for a code has it in its second byte.
-        self._exit_code = status >> 8 or status
+        if self.master == YARN:
+            env = {name: value for name, value in env.items() if name not in AWS_KEYS}
+        try:
+            status, interpretation = super()._run_spark_submit(args, env, keep_errors)
+        except BaseException:
+            self._end_application()
+            raise
+        self._exit_code = exit_code(status)
         return self._exit_code, interpretation
+
+    def _end_application(self) -> None:
+        """End what YARN would go on with, a driver in the cluster above all."""
+        if not self._application.startswith(ON_YARN):
+            return
+        if yarn := yarn_program(self.fs.hadoop.get_hadoop_bin()):
+            try_to_end([yarn, "application", "-kill", self._application])
 
     def _run_step_on_spark(self, step: Any, step_num: int, last_step_num: Optional[int] = None) -> None:
         """As mrjob's, which looks for counters even of a step that failed, and stumbles where HDFS has none."""
@@ -119,6 +140,14 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
         if JOB_ARGS in args:
             place = args.index(JOB_ARGS)
             args[place : place + 2] = ["=".join(args[place : place + 2])]
+        return args
+
+    def _spark_submit_args(self, step_num: int) -> list[str]:
+        """As mrjob's; what Spark uploads for YARN goes to the folder of the run, since a killed driver leaves it."""
+        args: list[str] = super()._spark_submit_args(step_num)
+        if self.master == YARN and self.keeps_files_in_hdfs:
+            # A jobconf that says otherwise comes later, and wins.
+            args[:0] = ["--conf", f"spark.yarn.stagingDir={self._spark_tmp_dir}"]
         return args
 
     def _cleanup_hadoop_tmp(self) -> None:

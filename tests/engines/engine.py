@@ -145,11 +145,11 @@ class Engine:
                               stdin=subprocess.DEVNULL, timeout=RUN_SECONDS, env={**os.environ, **self.env, **env})
         return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
 
-    def start_run(self, *command: object) -> subprocess.Popen[str]:
+    def start_run(self, *command: object, **env: str) -> subprocess.Popen[str]:
         """Start a command where it reaches the engine; what it says is to be read."""
         return subprocess.Popen([*self._enter_network, *map(str, command)], cwd=REPOSITORY, text=True,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                env={**os.environ, **self.env})
+                                env={**os.environ, **self.env, **env})
 
     def call(self, *command: object) -> int:
         """Run a command that talks to this terminal; its exit code."""

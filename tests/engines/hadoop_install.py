@@ -31,9 +31,9 @@ PROGRAMS = {
         "resourcemanager": "yarn.server.resourcemanager.ResourceManager",
         "nodemanager": "yarn.server.nodemanager.NodeManager",
     },
-    "yarn": {"logs": "yarn.client.cli.LogsCLI"},
+    "yarn": {"application": "yarn.client.cli.ApplicationCLI application", "logs": "yarn.client.cli.LogsCLI"},
 }
-"""Of each program the commands, and the classes that they start."""
+"""Of each program the commands, and the classes that they start, with what Hadoop's own launchers put first."""
 
 WEB_APPLICATIONS = ("hdfs", "datanode", "cluster", "node", "static", "secondary", "proxy")
 """Folders that daemons look for, and start without a page in them."""
@@ -71,7 +71,7 @@ case "$1" in
 esac
 shift
 if [ -f "$home/{shared}" ]; then share="-XX:SharedArchiveFile=$home/{shared} -Xlog:disable"; fi
-exec java $share {options} $HADOOP_OPTS -cp "$home/lib/*:$HADOOP_CONF_DIR:$home" "org.apache.hadoop.$main" "$@"
+exec java $share {options} $HADOOP_OPTS -cp "$home/lib/*:$HADOOP_CONF_DIR:$home" org.apache.hadoop.$main "$@"
 """
 
 
@@ -129,7 +129,7 @@ def _copy_jars(folder: Path) -> None:
 def _write_launchers(folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     for program, commands in PROGRAMS.items():
-        cases = "\n".join(f"    {command}) main={name} ;;" for command, name in commands.items())
+        cases = "\n".join(f"    {command}) main='{name}' ;;" for command, name in commands.items())
         content = LAUNCHER.format(program=program, cases=cases, options=QUICK_JAVA, shared=SHARED_CLASSES)
         path = folder / program
         if not path.exists() or path.read_text() != content:

@@ -86,9 +86,10 @@ class SparkOnYarn(Spark):
 
     master = "yarn"
 
-    def __init__(self, hadoop: HadoopCluster) -> None:
+    def __init__(self, hadoop: HadoopCluster, deploy_mode: str = "client") -> None:
+        """The driver runs here, or on a machine of the ``cluster``."""
         super().__init__()
-        self.hadoop = hadoop
+        self.hadoop, self.deploy_mode = hadoop, deploy_mode
         self.env.update({name: hadoop.env[name] for name in ("HADOOP_CONF_DIR", "HADOOP_USER_NAME")})
 
     def _isolate(self) -> None:
@@ -99,7 +100,7 @@ class SparkOnYarn(Spark):
         # Nodes have Spark, else all of it would be uploaded for each job; two executors fit beside a driver.
         options["jobconf"].update({"spark.yarn.jars": f"local:{self.home}/jars/*", "spark.executor.instances": 2,
                                    "spark.driver.memory": "512m", "spark.executor.memory": "512m"})
-        return {**options, "hadoop_bin": str(self.hadoop.hadoop)}
+        return {**options, "hadoop_bin": str(self.hadoop.hadoop), "spark_deploy_mode": self.deploy_mode}
 
 
 class StandaloneSpark(Spark):

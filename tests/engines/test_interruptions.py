@@ -11,7 +11,7 @@ import pytest
 from tests.engines.engine import Engine
 from tests.engines.hadoop import HadoopCluster
 from tests.engines.nasty import nasty_file
-from tests.engines.spark import StandaloneSpark
+from tests.engines.spark import SparkOnYarn, StandaloneSpark
 from tests.helpers import tree
 
 pytestmark = pytest.mark.engines
@@ -42,6 +42,15 @@ def assert_nothing_is_left(engine: Engine, run: subprocess.Popen[str], before: s
     assert tree(folder) == ["nasty.jsonl", "tmp"]
 
 
+def assert_killed(cluster: HadoopCluster, earlier: list[str]) -> None:
+    """The application that was not there earlier has been killed, and of its files none is in HDFS."""
+    ((name, status),) = [(application["id"], application["finalStatus"]) for application in cluster.applications()
+                         if application["id"] not in earlier]
+    assert status == "KILLED"
+    files = cluster.fs("-ls", "-R", "/user").stdout
+    assert "nasty.jsonl" not in files and name not in files
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_hadoop_kills_the_application(hadoop_cluster: HadoopCluster, number: int, folder: Path) -> None:
     before = set(hadoop_cluster.processes())
@@ -50,10 +59,19 @@ def test_hadoop_kills_the_application(hadoop_cluster: HadoopCluster, number: int
     hadoop_cluster.wait_until(lambda: hadoop_cluster.task_pids("mapper"), "a mapper runs", RUN_SECONDS)
     run.send_signal(number)
     assert_nothing_is_left(hadoop_cluster, run, before, folder)
-    (status,) = [application["finalStatus"] for application in hadoop_cluster.applications()
-                 if application["id"] not in earlier]
-    assert status == "KILLED"
-    assert "nasty.jsonl" not in hadoop_cluster.fs("-ls", "-R", "/user").stdout
+    assert_killed(hadoop_cluster, earlier)
+
+
+def test_spark_in_the_cluster_is_killed(hadoop_cluster: HadoopCluster, folder: Path) -> None:
+    before = set(hadoop_cluster.processes())
+    earlier = [application["id"] for application in hadoop_cluster.applications()]
+    with SparkOnYarn(hadoop_cluster, "cluster") as spark:
+        run = start(spark, folder)
+        # Executors and what they start are processes of YARN's.
+        spark.wait_until(lambda: hadoop_cluster.pids("pyspark.daemon"), "a task runs", RUN_SECONDS)
+        run.send_signal(signal.SIGINT)
+        assert_nothing_is_left(hadoop_cluster, run, before, folder)
+    assert_killed(hadoop_cluster, earlier)
 
 
 def test_spark_ends_with_its_driver(standalone: StandaloneSpark, folder: Path) -> None:

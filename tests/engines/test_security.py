@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Callable
 
 import pytest
 
@@ -57,7 +63,7 @@ def test_no_secret_of_the_environment_reaches_an_engine(engine: Engine, tmp: Pat
     assert done.exit_code == 0, done.stderr
     assert {"settings.json", "gate"} <= watch.names and not watch.telling
     assert not tells((done.stdout + done.stderr).encode(), SECRETS.values())
-    # Among its files are those that were uploaded, the options of jobs, and all that daemons and tasks have logged.
+    # Among its files are the options of jobs, and all that daemons and tasks have logged; uploads are gone by now.
     for folder in (tmp_path / "out", engine.folder):
         assert files_that_tell(folder, SECRETS.values()) == []
 
@@ -75,22 +81,41 @@ def test_temporary_files_of_spark_are_private(local_cluster: LocalClusterSpark, 
     assert [path for path in watch.exposed() if ".so" not in path.suffixes] == []
 
 
-def test_temporary_files_in_hdfs_are_private(hadoop_cluster: HadoopCluster, tmp_path: Path) -> None:
-    run = hadoop_cluster.start_run(*hadoop_cluster.pairs_command(CORPUS, "--out", tmp_path / "out"))
-    hadoop_cluster.wait_until(lambda: hadoop_cluster.task_pids("mapper"), "a mapper runs", RUN_SECONDS)
-    assert_only_for_their_owner(hadoop_cluster)
+def test_files_in_hdfs_are_private_and_hold_no_secret(hadoop_cluster: HadoopCluster, tmp_path: Path) -> None:
+    run = hadoop_cluster.start_run(*hadoop_cluster.pairs_command(CORPUS, "--out", tmp_path / "out"), **KEYS)
+    with paused(hadoop_cluster, lambda: hadoop_cluster.task_pids("mapper")):
+        assert_only_for_their_owner(hadoop_cluster)
+        assert "job.xml" in names_without_secrets(hadoop_cluster, tmp_path / "hdfs")
     _, stderr = run.communicate(timeout=RUN_SECONDS)
     assert run.returncode == 0, stderr
 
 
-def test_temporary_files_of_spark_in_hdfs_are_private(hadoop_cluster: HadoopCluster, tmp_path: Path) -> None:
-    with SparkOnYarn(hadoop_cluster) as spark:
-        run = spark.start_run(*spark.pairs_command(CORPUS, "--out", tmp_path / "out"))
+@pytest.mark.parametrize("deploy_mode", ["client", "cluster"])
+def test_files_of_spark_in_hdfs_are_private_and_hold_no_secret(
+    hadoop_cluster: HadoopCluster, deploy_mode: str, tmp_path: Path
+) -> None:
+    with SparkOnYarn(hadoop_cluster, deploy_mode) as spark:
+        run = spark.start_run(*spark.pairs_command(CORPUS, "--out", tmp_path / "out"), **KEYS)
         # Executors and what they start are processes of YARN's.
-        spark.wait_until(lambda: hadoop_cluster.pids("pyspark.daemon"), "a task runs", RUN_SECONDS)
-        assert_only_for_their_owner(hadoop_cluster)
+        with paused(hadoop_cluster, lambda: hadoop_cluster.pids("pyspark.daemon")):
+            assert_only_for_their_owner(hadoop_cluster)
+            assert "__spark_hadoop_conf__.xml" in names_without_secrets(hadoop_cluster, tmp_path / "hdfs")
         _, stderr = run.communicate(timeout=RUN_SECONDS)
     assert run.returncode == 0, stderr
+
+
+@contextmanager
+def paused(cluster: HadoopCluster, task_pids: Callable[[], list[int]]) -> Iterator[None]:
+    """Wait for tasks; inside, they stand still, and the files of their run stay where they are."""
+    cluster.wait_until(task_pids, "a task runs", RUN_SECONDS)
+    pids = task_pids()
+    try:
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        yield
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
 
 
 def assert_only_for_their_owner(cluster: HadoopCluster) -> None:
@@ -100,6 +125,16 @@ def assert_only_for_their_owner(cluster: HadoopCluster) -> None:
     assert "/files/wd/settings.json" in seen["hadoop"].stdout
     (folder,) = seen["stranger"].stdout.splitlines()
     assert folder.startswith("drwx------ ") and "Permission denied: user=stranger" in seen["stranger"].stderr
+
+
+def names_without_secrets(cluster: HadoopCluster, folder: Path) -> set[str]:
+    """The names of all files in HDFS and in archives there, none of which tells a key."""
+    folder.mkdir()
+    assert cluster.fs("-get", "/*", folder).exit_code == 0
+    for path in list(folder.rglob("*.zip")):
+        shutil.unpack_archive(path, path.with_suffix(""))
+    assert files_that_tell(folder, KEYS.values()) == []
+    return {path.name for path in folder.rglob("*")}
 
 
 def test_names_are_only_names(engine: Engine, hostile: Hostile, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,26 +20,24 @@ pytestmark = pytest.mark.engines
 
 
 @pytest.fixture(scope="module")
-def spark() -> Iterator[SparkOnYarn]:
+def hadoop() -> Iterator[HadoopOfManyMachines]:
     if reason := missing_spark() or missing_hadoop():
         pytest.fail(reason, pytrace=False)
-    with HadoopOfManyMachines() as hadoop, SparkOnYarn(hadoop) as engine:
-        yield engine
+    with HadoopOfManyMachines() as cluster:
+        yield cluster
 
 
 @pytest.fixture(params=["client", "cluster"])
-def conf(request: pytest.FixtureRequest, spark: SparkOnYarn, tmp_path: Path) -> Path:
-    """A configuration whose driver runs here, or on a machine of the cluster."""
-    path = tmp_path / f"{request.param}.conf"
-    path.write_text(json.dumps({"include": str(spark.conf), "runners": {
-        "spark": {"spark_deploy_mode": request.param}}}))
-    return path
+def spark(request: pytest.FixtureRequest, hadoop: HadoopOfManyMachines) -> Iterator[SparkOnYarn]:
+    """A Spark whose driver runs here, or on a machine of the cluster."""
+    with SparkOnYarn(hadoop, request.param) as engine:
+        yield engine
 
 
-def test_spark_on_yarn_writes_the_same_bytes(spark: SparkOnYarn, conf: Path, tmp_path: Path) -> None:
+def test_spark_on_yarn_writes_the_same_bytes(spark: SparkOnYarn, tmp_path: Path) -> None:
     corpus, here, there = tmp_path / "nasty.jsonl", tmp_path / "here", tmp_path / "there"
     corpus.write_bytes(nasty_file())
-    done = spark.run(*spark.pairs_command(corpus, "--out", there), "--conf", conf)
+    done = spark.lookalike(corpus, "--out", there)
     assert done.exit_code == 0, f"{done.stderr}\n{spark.hadoop.log_tails()}"
     assert re.search(r"^gate: http://\S+/application_\d+_\d+/$", done.stderr, re.MULTILINE), done.stderr
     assert lookalike("pairs", corpus, "-r", "inline", "--out", here, "-q").exit_code == 0
@@ -50,8 +47,8 @@ def test_spark_on_yarn_writes_the_same_bytes(spark: SparkOnYarn, conf: Path, tmp
     assert counters[0] == counters[1]
 
 
-def test_missing_numpy_is_one_line(spark: SparkOnYarn, conf: Path, tmp_path: Path) -> None:
+def test_missing_numpy_is_one_line(spark: SparkOnYarn, tmp_path: Path) -> None:
     with without_numpy(spark.task_python):
-        failed = spark.run(*spark.pairs_command(DATA / "articles.jsonl", "--out", tmp_path / "out"), "--conf", conf)
+        failed = spark.lookalike(DATA / "articles.jsonl", "--out", tmp_path / "out")
     assert failed.exit_code == 1 and not (tmp_path / "out").exists()
     assert re.search(r"^lookalike: gate: numpy is not installed for .*\n\Z", failed.stderr, re.MULTILINE), failed.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import sys
@@ -68,12 +69,12 @@ def test_tasks_take_no_lock_and_no_other_python_but_for_commands_of_the_user(kin
     assert "wrapper.lock" not in ours and "python" not in ours.lower().replace("pythonpath", "")
 
 
-@pytest.mark.parametrize(("on_kill", "kill_seconds"), [("true", 60), ("sleep 10", 0.1)])
+@pytest.mark.parametrize(("on_kill", "seconds"), [("true", 60), ("sleep 10", 0.1)])
 def test_what_interrupts_a_run_is_told_whether_or_not_its_job_could_be_killed(
-    on_kill: str, kill_seconds: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    on_kill: str, seconds: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also of a job by itself that is told to be quiet, whose log nobody else hears."""
-    monkeypatch.setattr("jobs.hadoop_runner.KILL_SECONDS", kill_seconds)
+    monkeypatch.setattr("jobs.yarn_client.END_SECONDS", seconds)
 
     def interrupted(runner: Any, *args: Any, **kwargs: Any) -> None:
         logging.getLogger("mrjob.logs.step").info("  Running job: job_1_0001")
@@ -97,9 +98,12 @@ def test_ids_are_heard_while_they_are_listened_to() -> None:
 
 @pytest.mark.parametrize("runner", ["hadoop", "spark"])
 def test_a_job_that_logs_everything_keeps_secrets(runner: str, tmp_path: Path) -> None:
+    conf = tmp_path / "my.conf"
+    conf.write_text(json.dumps({"runners": {runner: {} if runner == "hadoop" else {
+        name.lower(): f"{key}-of-the-configuration" for name, key in KEYS.items()}}}))
     options = {"hadoop": ["--hadoop-bin", make_client(tmp_path), "--hadoop-streaming-jar", "x.jar"],
                "spark": ["--spark-submit-bin", "false", "--spark-master", "local"]}
-    job = (sys.executable, REPOSITORY / "jobs" / "mr_pairs.py", "data/articles.jsonl", "-r", runner, "-v", "--no-conf")
-    said = run_command(*job, *options[runner], env={"PATH": "/usr/bin:/bin", **KEYS})
+    job = (sys.executable, REPOSITORY / "jobs" / "mr_pairs.py", "data/articles.jsonl", "-r", runner, "-v")
+    said = run_command(*job, "--conf-path", conf, *options[runner], env={"PATH": "/usr/bin:/bin", **KEYS})
     assert said.exit_code and "Running step 1 of 1" in said.stderr and "returned non-zero exit status" in said.stderr
     assert not tells((said.stdout + said.stderr).encode(), SECRETS.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.errors import InputError
-from jobs.hadoop_files import Staging, complaint, parse_listing
+from jobs.hadoop_files import HadoopFiles, Staging, complaint, parse_listing
 from jobs.input_files import RemoteFile
+from jobs.job_runner import Run
 from jobs.readers import Source
-from jobs.remote import check_number_of_files, cut_in_parts, is_hidden
-from jobs.s3_files import matches
+from jobs.remote import Remote, check_number_of_files, cut_in_parts, is_hidden
+from jobs.s3_files import S3Files, matches
 from tests.helpers import tree
 
 LISTING = """\
@@ -135,3 +137,12 @@ def test_parts_together_are_the_file_and_hold_whole_lines(lines: list[bytes], pa
         assert [found for found in tree(folder) if "/" not in found] == ["kept", "pairs", "run.json"]
         assert b"".join(part.read_bytes() for part in sorted((folder / "kept").glob("part-*.tsv"))) == (
             b"a\tone\nb\ttwo\n")
+
+
+@pytest.mark.parametrize(("hadoop_bin", "files"), [("true", HadoopFiles), ("/nowhere/hadoop", S3Files)])
+def test_spark_reads_s3_by_hadoop_where_that_is_here(hadoop_bin: str, files: type, tmp_path: Path) -> None:
+    pytest.importorskip("boto3")
+    conf = tmp_path / "my.conf"
+    conf.write_text(json.dumps({"runners": {"spark": {"hadoop_bin": [hadoop_bin]}}}))
+    remote = Remote(Run([], tmp_path / "out", "spark", conf=conf), tmp_path)
+    assert isinstance(remote._files("s3a://bucket/corpus"), files)

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from jobs.mr_pairs import MRPairs
+from jobs.spark_runner import SparkMRJobRunner
 from tests.helpers import tree
+from tests.watching import KEYS
 
 
 def options(tmp_path: Path, *more: str) -> list[str]:
@@ -50,3 +55,31 @@ def test_a_single_option_reaches_the_job(tmp_path: Path) -> None:
         assert "--job-args=--links" in runner._spark_script_args(0)
     with MRPairs(options(tmp_path)).make_runner() as runner:
         assert not any("--job-args" in arg for arg in runner._spark_script_args(0))
+
+
+@pytest.mark.parametrize(("master", "keys"), [("yarn", {}), ("spark://localhost:7077", KEYS)])
+def test_keys_of_the_environment_are_kept_from_yarn(
+    master: str, keys: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def submit(_: Any, args: list[str], env: dict[str, str], callback: Any) -> tuple[int, dict[str, Any]]:
+        assert env == {"A": "b", **keys}
+        return 0, {}
+
+    monkeypatch.setattr(SparkMRJobRunner, "_run_spark_submit", submit)
+    with MRPairs(options(tmp_path, "--spark-master", master, "--spark-tmp-dir", str(tmp_path))).make_runner() as runner:
+        assert runner._run_spark_submit([], {"A": "b", **KEYS}, print) == (0, {})
+
+
+def test_a_client_of_yarn_that_cannot_run_hides_no_interruption(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def submit(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SparkMRJobRunner, "_run_spark_submit", submit)
+    (tmp_path / "yarn").write_text("#!/nowhere/sh")
+    (tmp_path / "yarn").chmod(0o755)
+    with MRPairs(options(tmp_path, "--hadoop-bin", str(tmp_path / "hadoop"))).make_runner() as runner:
+        runner._application = "application_1_1"
+        with pytest.raises(KeyboardInterrupt):
+            runner._run_spark_submit([], {}, print)

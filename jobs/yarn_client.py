@@ -1,4 +1,4 @@
-"""What containers of YARN have written, by YARN's own client: where machines keep their logs, or bring them to HDFS."""
+"""What is asked of YARN by clients of its own: what containers have written, and that what runs may end."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import re
 import shutil
 import subprocess
 import time
-from typing import Callable, NamedTuple
+from contextlib import suppress
+from typing import Callable, NamedTuple, Optional
 
 # Container: container_1_0001_01_000002 on host_45454
 # LogAggregationType: AGGREGATED
@@ -21,6 +22,23 @@ LOG_SECONDS = 30
 
 PAUSE_SECONDS = 2
 CALL_SECONDS = 120
+END_SECONDS = 60
+
+
+def exit_code(status: int) -> int:
+    """Of a client, by what mrjob takes for it, which has it in its second byte.
+
+    >>> exit_code(256), exit_code(0)
+    (1, 0)
+    """
+    return status >> 8 or status
+
+
+def try_to_end(command: list[str]) -> None:
+    """Run a client that ends what runs; if YARN does not answer, why it should have ended is told all the same."""
+    with suppress(OSError, subprocess.TimeoutExpired):
+        subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                       timeout=END_SECONDS)
 
 
 class ContainerLog(NamedTuple):
@@ -44,11 +62,16 @@ def logs_of_containers(told: str) -> list[ContainerLog]:
     return [ContainerLog(*found) for found in CONTAINER.findall(told)]
 
 
+def yarn_program(hadoop_bin: list[str]) -> Optional[str]:
+    """YARN's client, beside Hadoop's or on ``PATH``; None if it is not here."""
+    return shutil.which("yarn", path=os.path.dirname(hadoop_bin[0])) or shutil.which("yarn")
+
+
 def words_of(
     application_id: str, hadoop_bin: list[str], log_name: str, pick: Callable[[list[ContainerLog]], str]
 ) -> str:
     """What is picked of the logs of an application that has failed; empty if YARN's client or the logs are not here."""
-    yarn = shutil.which("yarn", path=os.path.dirname(hadoop_bin[0])) or shutil.which("yarn")
+    yarn = yarn_program(hadoop_bin)
     if not (application_id and yarn):
         return ""
     command = [yarn, "logs", "-applicationId", application_id, "-log_files", log_name]
