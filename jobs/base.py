@@ -58,6 +58,13 @@ class LookalikeJob(MRJob):
     # Else Hadoop writes a tab, and no value, behind each line of output.
     JOBCONF: ClassVar[dict[str, str]] = {"stream.reduce.output": "keyonlytext"}
 
+    def jobconf(self) -> dict[str, str]:
+        """With a limit of what streaming puts into a task's environment, of which no task could start with many inputs.
+
+        Linux takes 128 KiB of each variable; a character may have four bytes.
+        """
+        return {"stream.jobconf.truncate.limit": "20000", **super().jobconf()}
+
     def configure_args(self) -> None:
         super().configure_args()
         self.add_file_arg("--settings", help="JSON file of settings, or a former run.json; options win over it")

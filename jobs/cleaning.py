@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Callable
 
-from jobs.against import OwnClusters, marked_links
+from jobs.against import OwnClusters, marked_links, told_names
 from jobs.clusters import MEMORY_LINKS, Cluster, clusters_of_links, has_more_lines
 from jobs.errors import JobFailed
 from jobs.input_checks import check_same_input
@@ -102,10 +101,10 @@ class Keeping:
     def __init__(self, work: CorpusRun, gate: Path, cleaning: Cleaning) -> None:
         self.work, self.jobs, self.report, self.cleaning = work, work.jobs, work.report, cleaning
         names = self.jobs.tmp_dir / "input-names.json"
-        names.write_text(json.dumps([[source.path, os.path.basename(source.path)] for source in self.jobs.sources]))
+        names.write_text(json.dumps([[source.path, *told_names([source])] for source in self.jobs.sources]))
         self._members = self.jobs.tmp_dir / "members"
         self._args = ["--gate", str(gate), "--members", str(self._members), "--input-names", str(names),
-                      "--keep", str(cleaning.keep), "--duplicate-ids", work.run.duplicate_ids]
+                      "--keep", cleaning.keep.as_argument(), "--duplicate-ids", work.run.duplicate_ids]
         if not (self.report.counter("rejected") or self.report.counter("copies")):
             self._args.append("--one-line-each")
 

@@ -44,7 +44,7 @@ class CompanyJob(BatchMapJob):
         self.add_file_arg("--input-names", help="JSON list of the names of each input, in their order")
         self.add_passthru_arg("--duplicate-ids", choices=("refuse", "number"), default="refuse",
                               help="as the clusters were found with")
-        self.add_passthru_arg("--keep", default="id", help=POLICIES)
+        self.add_passthru_arg("--keep", default="id", help=f"{POLICIES}, percent-encoded")
         self.add_passthru_arg("--one-line-each", action="store_true",
                               help="no line is rejected and no document has copies: only lines of the gate are parsed")
         self.add_passthru_arg("--old-links", action="store_true",
@@ -53,7 +53,7 @@ class CompanyJob(BatchMapJob):
     def load_args(self, args: list[str]) -> None:
         super().load_args(args)
         try:
-            self.policy = KeepPolicy.parse(self.options.keep)
+            self.policy = KeepPolicy.of_argument(self.options.keep)
         except SettingsError as error:
             self.arg_parser.error(str(error))
 

@@ -23,6 +23,7 @@ from jobs.known_documents import without_known
 from jobs.mr_keys import MRKeys
 from jobs.outputs import write_sorted
 from jobs.pipeline import CorpusRun, make_gate, open_run, write_pairs
+from jobs.readers import plain_path
 from jobs.records import DocId, encode_pair, json_bytes
 from jobs.run_report import RunReport
 from jobs.sides import unmarked
@@ -92,7 +93,7 @@ def _write_piece(work: CorpusRun, index: Optional[Index]) -> Piece:
     kept.unlink()
     for name in ("removed.jsonl", "links.jsonl"):
         (work.folder / name).unlink()
-    work.report.steps.append(jobs.run(MRKeys, "keys", keys, inputs=[str(documents)]))
+    work.report.steps.append(jobs.run(MRKeys, "keys", keys, inputs=[plain_path(str(documents), "", jobs.tmp_dir)]))
     num_documents = work.report.counter("documents")
     if index:
         num_documents -= without_known(documents, keys, index, jobs.settings)

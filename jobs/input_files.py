@@ -5,13 +5,14 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple, NoReturn, Optional
 from urllib.parse import unquote
 
 from jobs.errors import InputError, RemoteError
 from jobs.index_names import is_index
+from jobs.input_split import without_host
 from jobs.stage_names import is_left_over
 from jobs.tables import TABLES
 from lsh_core.settings import Settings
@@ -175,13 +176,14 @@ def _files_below(folder: str) -> Iterator[str]:
                 yield os.path.relpath(path, folder).replace(os.sep, "/")
 
 
-def refuse_shared(found: Iterable[Found], against: Iterable[Found]) -> None:
-    """Refuse a file that is held against itself."""
+def refuse_shared(found: Sequence[Found], against: Sequence[Found]) -> None:
+    """Refuse a file that is held against itself, or may be."""
     identities = {identity for identity, _ in _identities(found)}
     for identity, name in _identities(against):
         if identity in identities:
             raise InputError(f"{shown(name)} is both an input and --against: nothing of it would be left; name other "
                              "files, or leave out --against")
+    _refuse_unknown_hosts([*found, *against])
 
 
 def _identities(found: Iterable[Found]) -> Iterator[tuple[str, str]]:
@@ -190,8 +192,8 @@ def _identities(found: Iterable[Found]) -> Iterator[tuple[str, str]]:
         yield path if path == STANDARD_INPUT or is_uri(path) else os.path.realpath(path), name
 
 
-def _refuse_repeats(found: Iterable[Found]) -> None:
-    """Refuse a file that is named twice: its lines would count as copies."""
+def _refuse_repeats(found: Sequence[Found]) -> None:
+    """Refuse a file that is named twice, or may be: its lines would count as copies."""
     first_names: dict[str, str] = {}
     for identity, name in _identities(found):
         if identity in first_names:
@@ -199,6 +201,17 @@ def _refuse_repeats(found: Iterable[Found]) -> None:
             what = "is named twice" if first == name else f"is the same file as {shown(first)}"
             raise InputError(f"{shown(name)} {what}: its lines would count as copies")
         first_names[identity] = name
+    _refuse_unknown_hosts(found)
+
+
+def _refuse_unknown_hosts(found: Iterable[Found]) -> None:
+    """Refuse an address that is also named on a host, which engines may put in: nobody can tell such files apart."""
+    firsts: dict[str, str] = {}
+    for uri in (item.path for item in found if is_uri(item.path)):
+        anywhere = without_host(uri)
+        first = firsts.setdefault(anywhere, uri)
+        if anywhere in (first, uri) and first != uri:
+            raise InputError(f"{shown(first)} and {shown(uri)} may be the same file: name both with their host")
 
 
 def _refuse_formats(found: Iterable[Found], settings: Settings) -> None:

@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Container, Iterable
 from typing import Callable, NamedTuple
-from urllib.parse import unquote
 
 from jobs.lean_mrjob import jobconf_from_env
 
@@ -38,15 +37,24 @@ def numbers_of_files(names: Iterable[Iterable[str]]) -> Callable[[str], int]:
 
 
 def names_of(uri: str) -> tuple[str, ...]:
-    """What an engine may have been given as the name of a file: all of a URI, a path, HDFS without its host, or less.
+    """What an engine may have been given as the name of a file: all of a URI, a URI without its host, a path, or less.
 
-    Spark gives names as URIs have them, others as they are. The last is the base name, for files that were uploaded.
+    The last is the base name, for files that were uploaded.
 
-    >>> names_of("hdfs://host:8020/my%20corpus.jsonl")[-2:], names_of("file:///corpus.jsonl")[-2:]
-    (('hdfs:///my corpus.jsonl', 'my%20corpus.jsonl'), ('/corpus.jsonl', 'corpus.jsonl'))
+    >>> names_of("hdfs://host:8020/a.jsonl")[1:], names_of("file:/a.jsonl")[2:]
+    (('hdfs:///a.jsonl', 'hdfs:///a.jsonl', 'a.jsonl'), ('/a.jsonl', 'a.jsonl'))
     """
-    names = (uri, re.sub(r"^file://|(?<=^hdfs://)[^/]+", "", uri))
-    return (*names, *map(unquote, names), os.path.basename(uri))
+    anywhere = without_host(uri)
+    return uri, anywhere, anywhere.removeprefix("file://"), os.path.basename(uri)
+
+
+def without_host(uri: str) -> str:
+    """An address as it may be given where a file system has a host of its own: engines put that in.
+
+    >>> without_host("viewfs://table/a//b"), without_host("viewfs:/a//b"), without_host("/a//b")
+    ('viewfs:///a//b', 'viewfs:///a//b', '/a//b')
+    """
+    return re.sub(r"^([\w+.-]+:)(//[^/]*)?/", r"\1///", uri, flags=re.ASCII)
 
 
 def reads_one_of(files: Container[str]) -> bool:

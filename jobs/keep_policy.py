@@ -6,6 +6,7 @@ import math
 import re
 from contextlib import suppress
 from typing import Any, NamedTuple, Optional, Union
+from urllib.parse import quote, unquote
 
 from lsh_core.document import Document
 from lsh_core.errors import SettingsError
@@ -43,6 +44,18 @@ class KeepPolicy(NamedTuple):
 
     def __str__(self) -> str:
         return self.kind if self.field is None else f"{self.kind}:{self.field}"
+
+    def as_argument(self) -> str:
+        """One plain word, which jobs parse: engines split command lines as no shell does.
+
+        >>> KeepPolicy.parse("max:l'âge").as_argument()
+        'max:l%27%C3%A2ge'
+        """
+        return quote(str(self), safe=":", errors="surrogatepass")
+
+    @classmethod
+    def of_argument(cls, argument: str) -> KeepPolicy:
+        return cls.parse(unquote(argument, errors="surrogatepass"))
 
     @property
     def needs_texts(self) -> bool:

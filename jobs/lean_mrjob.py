@@ -194,7 +194,8 @@ class MRJob(StockMRJob):  # type: ignore[misc]
         if self.options.runner not in HERE:
             from jobs.shipping import temporary_zip
 
-            kwargs["py_files"] = [*(kwargs.get("py_files") or ()), str(temporary_zip())]
+            program = temporary_zip(self.options.local_tmp_dir)
+            kwargs["py_files"] = [*(kwargs.get("py_files") or ()), str(program)]
         return kwargs
 
     def _runner_class(self) -> Any:

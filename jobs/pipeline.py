@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import time
@@ -18,12 +19,14 @@ from jobs.forests import join_forests
 from jobs.gate_file import write_gate
 from jobs.index_files import Index
 from jobs.input_checks import check_input, check_same_input, check_unique_ids, find_rejects
+from jobs.input_files import shown
 from jobs.job_runner import JobRunner, Run
 from jobs.lean_mrjob import HERE, load_opts_from_mrjob_conf
 from jobs.line_estimates import estimated_lines
 from jobs.mr_gate import MRGate
 from jobs.mr_pairs import MRPairs
 from jobs.outputs import publish, write_sorted
+from jobs.readers import PLAIN_PATH, plain_path
 from jobs.remote import Remote, check_number_of_files
 from jobs.run_report import RunReport
 from jobs.silence import Silence
@@ -137,6 +140,10 @@ def _check_configuration(path: Path, runner: str) -> None:
 def _check_named_paths(run: Run) -> None:
     if run.tmp is not None and not run.tmp.is_dir():
         raise OutputError(f"{run.tmp} is not a folder; --tmp names one that is there")
+    tmp = os.path.abspath(run.tmp or tempfile.gettempdir())
+    if run.runner not in HERE and not PLAIN_PATH.fullmatch(os.path.join(tmp, "lookalike")):
+        raise OutputError(f"{shown(tmp)} cannot hold temporary files of -r {run.runner}: their paths are of letters of "
+                          "English, digits and . _ + = @ ~ - only; --tmp names another folder")
     if run.conf is not None and not run.conf.is_file():
         raise InputError(f"{run.conf} is not a file; --conf names a mrjob configuration")
     if run.conf is not None:
@@ -154,7 +161,8 @@ def make_gate(work: CorpusRun) -> Path:
         with open(lines, "rb") as file:
             write_gate(path, file, jobs.settings)
 
-    gate = work.stages.make("gate", work.report, produce)
+    # It stands beside the results, whose folder may have any name.
+    gate = Path(plain_path(str(work.stages.make("gate", work.report, produce)), "", jobs.tmp_dir))
     check_input(jobs, work.report, work.run, gate)
     return gate
 

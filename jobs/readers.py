@@ -118,7 +118,7 @@ def _open_file(name: str, path: str, settings: Settings, tmp_dir: Path) -> Sourc
         return Source(name, _save(reading(name, _unpacked(path, packing)), tmp_dir))
     with closing(reading(name, _unpacked(path, ""))) as chunks:
         next(chunks, b"")
-    return Source(name, _plain_path(path, packing, tmp_dir))
+    return Source(name, plain_path(path, packing, tmp_dir))
 
 
 def _save_table(name: str, path: str, settings: Settings, tmp_dir: Path) -> str:
@@ -203,7 +203,7 @@ def _save(chunks: Iterable[bytes], tmp_dir: Path, ending: str = "") -> str:
     return path
 
 
-def _plain_path(path: str, packing: str, tmp_dir: Path) -> str:
+def plain_path(path: str, packing: str, tmp_dir: Path) -> str:
     """The path itself, or a link to it where an engine would see more in it than a name."""
     if PLAIN_PATH.fullmatch(path) and path.endswith(packing):
         return path

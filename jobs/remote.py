@@ -30,8 +30,15 @@ S3_URI = re.compile("s3[an]?://", re.IGNORECASE)
 # Engines see patterns and lists in these.
 SPECIAL_CHARS = re.compile(r"[*?\[\]{}\\,]")
 
-MAX_COMMAND_CHARS = {"hadoop": 1_500_000, "emr": 1_500_000, "spark": 120_000}
-"""An engine is told of all files by one command; Spark even by one argument, of which Linux takes 128 KiB."""
+MAX_COMMAND_BYTES = {"hadoop": 1_500_000, "emr": 1_500_000, "spark": 120_000}
+"""An engine is told of all files by one command, of which Linux takes 2 MiB, what is in the environment included; Spark
+even by one argument, of which Linux takes 128 KiB."""
+
+BYTES_OF_FILE = {"hadoop": len("-input  ") + 16, "emr": len("-input  ") + 16, "spark": len(",")}
+"""What a command has for a file besides its address; of each argument Linux counts an end and a pointer too."""
+
+UPLOAD_BYTES = 160
+"""Before the name of a local file, where it is uploaded: hdfs:///user/NAME/tmp/mrjob/JOB.NAME.DATE.TIME.NUMBER/files/"""
 
 
 class Remote:
@@ -124,9 +131,19 @@ def is_hidden(uri: str, pattern: str) -> bool:
 
 def check_number_of_files(sources: Sequence[Source], runner: Optional[str]) -> None:
     """Refuse more files than can be named in a command."""
-    num_chars = sum(len(os.fsencode(source.path)) + len(" -input ") for source in sources)
-    if runner not in HERE and num_chars > MAX_COMMAND_CHARS[runner]:
+    if runner in HERE:
+        return
+    num_bytes = sum(map(_address_bytes, sources)) + len(sources) * BYTES_OF_FILE[runner]
+    if num_bytes > MAX_COMMAND_BYTES[runner]:
         raise InputError(f"-r {runner} cannot be told of {len(sources):,} files at once: join them, or name fewer")
+
+
+def _address_bytes(source: Source) -> int:
+    """How long an engine's name of a file may be: a local one is read where it is, or uploaded."""
+    path = os.fsencode(source.path)
+    if source.remote_bytes is not None:
+        return len(path)
+    return max(len(b"file://" + path), UPLOAD_BYTES + len(os.path.basename(path)))
 
 
 def cut_in_parts(folder: Path, part_bytes: int = PART_BYTES) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Optional
 
 PACKAGES = ("lsh_core", "jobs")
 ZIP_NAME = "lookalike_tasks.zip"
@@ -26,9 +27,9 @@ def build_zip(folder: Path) -> Path:
 
 
 @cache
-def temporary_zip() -> Path:
+def temporary_zip(parent: Optional[str] = None) -> Path:
     """The zip in a private folder that is removed when this process ends; mrjob asks for it twice a job."""
-    folder = Path(tempfile.mkdtemp(prefix="lookalike-tasks-"))
+    folder = Path(tempfile.mkdtemp(prefix="lookalike-tasks-", dir=parent))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return build_zip(folder)
 

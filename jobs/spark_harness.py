@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterator
 from itertools import chain
 from typing import Any
+from urllib.parse import unquote
 
 from jobs.lean_mrjob import stand_ins
 
@@ -51,7 +52,8 @@ def told_lines(rows: Iterator[Any]) -> Iterator[bytes]:
     if first is None:
         return iter(())
     _, file, start = first
-    os.environ.update(mapreduce_map_input_file=file, mapreduce_map_input_start=str(start))
+    # Spark has it as URIs have it, other engines as it is.
+    os.environ.update(mapreduce_map_input_file=unquote(file), mapreduce_map_input_start=str(start))
     return (bytes(row[0]) for row in chain([first], rows))
 
 

@@ -157,6 +157,7 @@ def test_every_argument_of_every_step(submitted: list[Submitted]) -> None:
             "HadoopJarStep": {"Jar": "command-runner.jar", "Args": [
                 "hadoop-streaming",
                 "-files", ",".join(f"JOB/files/wd/{name}#{name}" for name in names),
+                "-D", "stream.jobconf.truncate.limit=20000",
                 "-D", "stream.reduce.output=keyonlytext",
                 "-cmdenv", "OPENBLAS_NUM_THREADS=1",
                 "-input", "JOB/files/articles.jsonl",

@@ -17,9 +17,12 @@ from tests.engines.hadoop import HadoopCluster
 from tests.engines.places import S3, Corpus, Hdfs, Place
 from tests.engines.spark import SparkOnYarn
 from tests.engines.spark import missing as missing_spark
-from tests.helpers import REPOSITORY
+from tests.helpers import REPOSITORY, lookalike
 
 pytestmark = pytest.mark.engines
+
+NAME_CHARS, NUM_NAMED = 250, 31
+"""Of HDFS's names the longest, and as many of them as a path can have."""
 
 RESULTS = ["pairs/part-00000.jsonl", "rejected/part-00000.jsonl", "run.json"]
 PARTIAL = """
@@ -104,6 +107,23 @@ def test_a_namenode_that_does_not_answer_is_named(hdfs: Hdfs, corpus: Corpus, op
     assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
     assert refused.stderr.startswith(f"lookalike: cannot reach {away}: ")
     assert refused.stderr.endswith("Connection refused\n")
+
+
+def test_addresses_may_be_longer_together_than_a_variable_of_a_task(hdfs: Hdfs, corpus: Corpus, tmp_path: Path) -> None:
+    lines = [line for content in (corpus.folder / "a.jsonl", corpus.folder / "deep" / "with space.jsonl")
+             for line in content.read_bytes().splitlines(True)]
+    names = [f"{number:03}" for number in range(2**17 // (NUM_NAMED * NAME_CHARS) + 1)]
+    for number, name in enumerate(names):
+        (tmp_path / name).write_bytes(b"".join(lines[number :: len(names)]))
+    folder = "/".join([hdfs.root, *["d" * NAME_CHARS] * NUM_NAMED])
+    hdfs.fs("-mkdir", "-p", folder)
+    hdfs.fs("-put", *(tmp_path / name for name in names), folder)
+    done = hdfs.engine.lookalike(folder, "--out", tmp_path / "there")
+    assert done.exit_code == 0, f"{done.stderr}\n{hdfs.engine.log_tails()}"
+    assert lookalike("pairs", *(tmp_path / name for name in names), "-r", "inline", "-q", "--out",
+                     tmp_path / "here").exit_code == 0
+    found, expected = ((tmp_path / place / "pairs.jsonl").read_bytes() for place in ("there", "here"))
+    assert found == expected != b""
 
 
 def test_a_resource_manager_that_is_away_is_told_and_waited_for(hdfs: Hdfs, corpus: Corpus, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from tests.engines.engine import RUN_SECONDS, Engine
 from tests.engines.hadoop import HadoopCluster
 from tests.engines.spark import LocalClusterSpark, SparkOnYarn
 from tests.helpers import DATA, lookalike
-from tests.hostile import Hostile, make_hostile
+from tests.hostile import TRAP, Hostile, make_hostile
 from tests.watching import KEYS, SECRETS, SHELL_WITH_UMASK, Watch, files_that_tell, tells
 
 pytestmark = pytest.mark.engines
@@ -139,9 +139,10 @@ def names_without_secrets(cluster: HadoopCluster, folder: Path) -> set[str]:
 
 def test_names_are_only_names(engine: Engine, hostile: Hostile, tmp_path: Path) -> None:
     expected = lookalike("pairs", hostile.plain, "-r", "inline", "--out", tmp_path / "expected", "-q")
-    done = engine.lookalike(*hostile.few_files, "--out", tmp_path / "out")
+    out = tmp_path / f"$(touch {TRAP}) it's"
+    done = engine.lookalike(*hostile.few_files, "--out", out)
     assert (expected.exit_code, done.exit_code) == (0, 0), f"{done.stderr}\n{engine.log_tails()}"
-    found = (tmp_path / "out" / "pairs.jsonl").read_bytes()
+    found = (out / "pairs.jsonl").read_bytes()
     assert found == (tmp_path / "expected" / "pairs.jsonl").read_bytes()
     assert found.count(b"\n") > 10
     assert hostile.traps(tmp_path, engine.folder) == []

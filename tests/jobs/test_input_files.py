@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jobs.errors import InputError, RemoteError
-from jobs.input_files import Found, RemoteFile, find_inputs, shown
+from jobs.input_files import Found, RemoteFile, find_inputs, refuse_shared, shown
 from lsh_core.settings import Settings
 
 
@@ -94,6 +94,23 @@ def test_the_same_file_twice_is_refused(here: Path, inputs: list[str]) -> None:
         (here / "link.jsonl").symlink_to("a.jsonl")
     with pytest.raises(InputError, match=r"named twice|same file"):
         find_inputs(inputs, Settings(), one_file)
+
+
+@pytest.mark.parametrize(("one", "other"), [
+    ("hdfs:///x", "hdfs://nn:8020/x"), ("hdfs://nn2/x", "hdfs:///x"), ("viewfs:///x", "viewfs://table/x")])
+def test_a_file_that_may_be_named_twice_is_refused(one: str, other: str) -> None:
+    said = f"^{one} and {other} may be the same file: name both with their host$"
+    with pytest.raises(InputError, match=said):
+        find_inputs([one, other], Settings(), one_file)
+    found, against = (find_inputs([uri], Settings(), one_file) for uri in (one, other))
+    with pytest.raises(InputError, match=said):
+        refuse_shared(found, against)
+
+
+def test_files_of_other_hosts_are_others() -> None:
+    inputs = ["hdfs://nn/x", "hdfs://nn2/x", "hdfs:///y", "viewfs:///x", "s3://a/x", "s3://b/x"]
+    assert len(find_inputs(inputs, Settings(), one_file)) == len(inputs)
+    refuse_shared(find_inputs(inputs[::2], Settings(), one_file), find_inputs(inputs[1::2], Settings(), one_file))
 
 
 @pytest.mark.parametrize("uri", [

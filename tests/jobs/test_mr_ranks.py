@@ -31,6 +31,7 @@ def test_empty(tmp_path: Path) -> None:
     ("shortest", [["a", 3], ["a", 5], ["b", 5], ["b", 5], ["d", 3]]),
     ("max:score", [["a", -0.5], ["a", -2], ["b", 7], ["b", None], ["d", None]]),
     ("min:score", [["a", 0.5], ["a", 2], ["b", -7], ["b", None], ["d", None]]),
+    ("min:%73core", [["a", 0.5], ["a", 2], ["b", -7], ["b", None], ["d", None]]),
 ])
 def test_each_line_of_a_cluster_has_a_rank(policy: str, expected: list[Any], tmp_path: Path) -> None:
     options = [*side_files(tmp_path, LINES, [kept_cluster("abcd", "a")]), "--keep", policy]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import json
 import os
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from jobs.engine_check import check_spark
-from jobs.errors import InputError, RemoteError
+from jobs.errors import InputError, OutputError, RemoteError
 from jobs.job_runner import Run
 from jobs.mr_pairs import MRPairs
 from jobs.pipeline import find_pairs
@@ -78,6 +79,21 @@ def test_one_master_of_spark_that_answers_is_enough() -> None:
         arguments = ["-r", "spark", "--no-conf", "--spark-submit-bin", "true", "--spark-master", master,
                      "--spark-tmp-dir", "/shared"]
         check_spark(MRPairs(arguments).make_runner())
+
+
+@pytest.mark.parametrize("runner", ["hadoop", "spark", "emr"])
+@pytest.mark.parametrize("is_named", [True, False])
+def test_a_temporary_folder_that_engines_take_for_more_than_a_name(
+    runner: str, is_named: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "my tmp"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    run = Run([ARTICLES], tmp_path / "out", runner, tmp=folder if is_named else None)
+    with pytest.raises(OutputError, match=f"^{folder} cannot hold temporary files of -r {runner}: .*; --tmp names"):
+        find_pairs(run, Settings(), QUIET)
+    assert tree(tmp_path) == ["my tmp"]
+    find_pairs(dataclasses.replace(run, runner="local"), Settings(), QUIET)
 
 
 def test_emr_without_its_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import tempfile
+from bisect import bisect_left
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +18,7 @@ from jobs.errors import InputError
 from jobs.hadoop_files import HadoopFiles, Staging, complaint, parse_listing
 from jobs.input_files import RemoteFile
 from jobs.job_runner import Run
+from jobs.mr_rejects import MRRejects
 from jobs.readers import Source
 from jobs.remote import Remote, check_number_of_files, cut_in_parts, is_hidden
 from jobs.s3_files import S3Files, matches
@@ -118,6 +122,32 @@ def test_more_files_than_a_command_can_name_are_refused() -> None:
     check_number_of_files(sources, None)
     with pytest.raises(InputError, match="-r spark cannot be told of 5,000 files"):
         check_number_of_files(sources, "spark")
+
+
+@pytest.mark.parametrize("runner", ["hadoop", "spark"])
+@pytest.mark.parametrize("name", ["/x/{:07}", "/folder/é/{:07}", "hdfs:///x/{:07}", "hdfs:///é/{:07}"])
+def test_a_command_that_names_all_files_that_are_taken_can_be_run(runner: str, name: str) -> None:
+    paths = list(map(name.format, range(100_000)))
+    remote_bytes = 1 if "://" in name else None
+    sources = [Source(path, path, remote_bytes=remote_bytes) for path in paths]
+
+    def is_refused(num_files: int) -> bool:
+        try:
+            check_number_of_files(sources[:num_files], runner)
+        except InputError:
+            return True
+        return False
+
+    num_files = bisect_left(range(len(paths)), True, key=is_refused) - 1
+    assert num_files > 500
+    options = ["-r", runner, "--no-conf", "--owner", "n" * 32, "--spark-master", "yarn"]
+    with MRRejects([*options, "--no-check-input-paths", *paths[:num_files]]).make_runner() as job:
+        job._add_input_files_for_upload()
+        uris = job._step_input_uris(0)
+        job._upload_mgr, job._hadoop_tmp_dir, job._spark_tmp_dir = None, "", ""
+    arguments = [",".join(uris)] if runner == "spark" else [part for uri in uris for part in ("-input", uri)]
+    assert len(uris) == num_files
+    subprocess.run(["true", *arguments], check=True, env={**os.environ, "LARGE": "x" * 100_000})
 
 
 @given(st.lists(st.binary(max_size=20).map(lambda line: line.replace(b"\n", b"") + b"\n")), st.integers(1, 60))
