@@ -7,7 +7,8 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Callable
 
@@ -82,36 +83,46 @@ def test_temporary_files_of_spark_are_private(local_cluster: LocalClusterSpark, 
 
 
 def test_files_in_hdfs_are_private_and_hold_no_secret(hadoop_cluster: HadoopCluster, tmp_path: Path) -> None:
-    run = hadoop_cluster.start_run(*hadoop_cluster.pairs_command(CORPUS, "--out", tmp_path / "out"), **KEYS)
-    with paused(hadoop_cluster, lambda: hadoop_cluster.task_pids("mapper")):
-        assert_only_for_their_owner(hadoop_cluster)
-        assert "job.xml" in names_without_secrets(hadoop_cluster, tmp_path / "hdfs")
-    _, stderr = run.communicate(timeout=RUN_SECONDS)
-    assert run.returncode == 0, stderr
+    mappers = partial(hadoop_cluster.task_pids, "mapper")
+    assert_private_in_hdfs(hadoop_cluster, hadoop_cluster, mappers, "job.xml", tmp_path)
 
 
 @pytest.mark.parametrize("deploy_mode", ["client", "cluster"])
 def test_files_of_spark_in_hdfs_are_private_and_hold_no_secret(
     hadoop_cluster: HadoopCluster, deploy_mode: str, tmp_path: Path
 ) -> None:
+    # Executors and what they start are processes of YARN's.
+    tasks = partial(hadoop_cluster.pids, "pyspark.daemon")
     with SparkOnYarn(hadoop_cluster, deploy_mode) as spark:
-        run = spark.start_run(*spark.pairs_command(CORPUS, "--out", tmp_path / "out"), **KEYS)
-        # Executors and what they start are processes of YARN's.
-        with paused(hadoop_cluster, lambda: hadoop_cluster.pids("pyspark.daemon")):
-            assert_only_for_their_owner(hadoop_cluster)
-            assert "__spark_hadoop_conf__.xml" in names_without_secrets(hadoop_cluster, tmp_path / "hdfs")
-        _, stderr = run.communicate(timeout=RUN_SECONDS)
+        assert_private_in_hdfs(spark, hadoop_cluster, tasks, "__spark_hadoop_conf__.xml", tmp_path)
+
+
+def assert_private_in_hdfs(
+    engine: Engine, cluster: HadoopCluster, task_pids: Callable[[], list[int]], name: str, tmp_path: Path
+) -> None:
+    """While a run goes on, nobody else sees its files in HDFS, one of which has a name, and none holds a secret."""
+    run = engine.start_run(*engine.pairs_command(CORPUS, "--out", tmp_path / "out"), **KEYS)
+    with paused(cluster, task_pids):
+        assert_only_for_their_owner(cluster)
+        assert name in names_without_secrets(cluster, tmp_path / "hdfs")
+    _, stderr = run.communicate(timeout=RUN_SECONDS)
     assert run.returncode == 0, stderr
 
 
 @contextmanager
 def paused(cluster: HadoopCluster, task_pids: Callable[[], list[int]]) -> Iterator[None]:
     """Wait for tasks; inside, they stand still, and the files of their run stay where they are."""
-    cluster.wait_until(task_pids, "a task runs", RUN_SECONDS)
-    pids = task_pids()
+    pids: list[int] = []
+
+    def is_paused() -> bool:
+        for pid in task_pids():
+            with suppress(ProcessLookupError):  # it has ended meanwhile
+                os.kill(pid, signal.SIGSTOP)
+                pids.append(pid)
+        return bool(pids)
+
+    cluster.wait_until(is_paused, "a task runs", RUN_SECONDS)
     try:
-        for pid in pids:
-            os.kill(pid, signal.SIGSTOP)
         yield
     finally:
         for pid in pids:
