@@ -59,12 +59,16 @@ def renamed(sources: Sequence[Source], tmp_dir: Path) -> list[Source]:
             for number, source in enumerate(sources)]
 
 
+OF_TASKS = "wd"
+"""mrjob's name of the folder, beside the uploaded inputs, of files for tasks."""
+
+
 def with_names_of_their_own(sources: Sequence[Source], tmp_dir: Path) -> list[Source]:
     """The same files, but local ones of one base name have links as paths: an engine would give them names of its own.
 
     Others stay where they are, since all machines of a cluster may read them there.
     """
-    num_called = Counter(os.path.basename(source.path) for source in sources)
+    num_called = Counter([OF_TASKS, *(os.path.basename(source.path) for source in sources)])
     return [source if source.remote_bytes is not None or num_called[os.path.basename(source.path)] == 1
             else _linked(source, f"input-{number:05}", tmp_dir) for number, source in enumerate(sources)]
 

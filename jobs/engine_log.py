@@ -31,6 +31,7 @@ ADDRESSES = (
 )
 JAVA_CLASS = re.compile(r"(?:[a-z]\w*\.)+[A-Z][\w$]*: ")
 UNCAUGHT = re.compile(rf'Exception in thread "main" {JAVA_CLASS.pattern}(.+)')
+JOB_ENDED = re.compile(r"Job \S+ failed with state (\w+) due to: (.*)")
 CLUSTER_ENDED = re.compile(r"Cluster \S+ (?:was|is) \w+: .+")
 FROM_CLIENT = "STDERR: "
 """Before each line that Hadoop's client has written to its standard error, where it failed."""
@@ -82,14 +83,17 @@ class EngineLog(logging.Handler):
     def _hear_end(self, line: str) -> None:
         if found := UNCAUGHT.match(line):
             self._ends.append(found[1])
+        elif found := JOB_ENDED.match(line):
+            self._ends.append(": ".join(filter(None, found.groups())))
         elif CLUSTER_ENDED.match(line):
             self._ends.append(line)
 
     @property
     def reason(self) -> str:
         """Why a job failed, in the engine's words; empty if it has not said."""
+        # After a failure mrjob looks for logs by the client too, in many places, most of which are not there.
         said_by_client = complaint("\n".join(self._said_by_client))
-        return next(filter(None, [*self._ends[-1:], said_by_client, *self._errors[-1:]]), "")
+        return next(filter(None, [*self._ends[-1:], *self._errors[-1:], said_by_client]), "")
 
     def _hear_address(self, address: str) -> None:
         if address not in self._addresses:

@@ -16,7 +16,7 @@ from lsh_core.errors import LookalikeError
 JAVA_FRAME = "\n\tat "
 EXCEPTION = re.compile(r"(?P<name>[A-Za-z_][\w.]*): (?P<message>.*)", re.DOTALL)
 COMMAND = re.compile(r"Command '\[.*\]'", re.DOTALL)
-READING = re.compile(r"(?<=while reading )\S+(?= \(split from)")
+READING = re.compile(r"(?<=while reading ).+?(?= \(split from)")
 
 
 def failure(name: str, runner: Any, error: Exception, sources: Sequence[Source], reason: str = "") -> str:

@@ -29,6 +29,7 @@ CHECK = [argument for name, value in CHECK_SETTINGS.items() for argument in ("-D
 # -rw-r--r--   1 owner group   3276 2010-01-13 14:00 hdfs:///folder/a file
 LISTED_FILE = re.compile(r"-\S+ .* (\d+) \d{4}-\d\d-\d\d \d\d:\d\d (.+)")
 MISSING = "No such file or directory"
+NO_CLASS = "FileSystem not found"
 COMPLAINT = re.compile(r"^-?[a-z][a-zA-Z]*: (?:Fatal internal error\n)?(.*)", re.MULTILINE)
 """Begins with the name of a command; what Java and its launcher warn of has other names."""
 
@@ -80,8 +81,8 @@ class HadoopFiles:
 
     def upload(self, folder: Path, uri: str) -> None:
         """Put everything that is in a local folder into one that is there, by one process."""
-        # By relative names: Hadoop's client takes a path for a URI, which has no spaces.
-        self._run(f"cannot write to {uri}", "-put", *sorted(os.listdir(folder)), uri, cwd=folder)
+        paths = [os.path.join(os.path.abspath(folder), name) for name in sorted(os.listdir(folder))]
+        self._run(f"cannot write to {uri}", "-put", *paths, uri)
 
     @contextmanager
     def complete_folder(self, uri: str, results: Path) -> Iterator[None]:
@@ -101,6 +102,14 @@ class HadoopFiles:
                 self._run(f"cannot remove {partial}", "-rm", "-r", "-f", "-skipTrash", partial)
             raise
 
+    def knows(self, uri: str) -> bool:
+        """Whether the client has what it takes to reach such addresses, and not only those of HDFS."""
+        try:
+            self._list(uri)
+        except RemoteError as error:
+            return not str(error).endswith(NO_CLASS)
+        return True
+
     def _list(self, pattern: str, *options: str) -> Optional[str]:
         """What ``ls`` tells; None if there is nothing of that name."""
         try:
@@ -110,9 +119,9 @@ class HadoopFiles:
                 return None
             raise
 
-    def _run(self, trouble: str, *arguments: str, cwd: Optional[Path] = None) -> str:
+    def _run(self, trouble: str, *arguments: str) -> str:
         """What the client says, run to its end."""
-        with self._process(*arguments, cwd=cwd) as process:
+        with self._process(*arguments) as process:
             try:
                 said, complaints = process.communicate()
             except BaseException:
@@ -121,11 +130,10 @@ class HadoopFiles:
             _check_end(process, trouble, complaints)
         return said.decode(errors="surrogateescape")
 
-    def _process(self, *arguments: str, cwd: Optional[Path] = None) -> subprocess.Popen[bytes]:
+    def _process(self, *arguments: str) -> subprocess.Popen[bytes]:
         command = [*self.file_system.get_hadoop_bin(), "fs", *arguments]
         try:
-            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                    cwd=cwd)
+            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         except OSError as error:
             raise RemoteError(f"cannot run {command[0]}: {error.strerror}; hadoop_bin in the file of --conf names "
                               "Hadoop's program") from error
@@ -136,6 +144,8 @@ class Staging:
 
     def __init__(self, file_systems: Any, folder: Path, uri: str) -> None:
         self._file_systems, self.folder, self._uri = file_systems, folder, uri
+        self._passing_folder = ""
+        """Where mrjob keeps a file that it has read from elsewhere until it is put: it is removed at once."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._file_systems, name)
@@ -144,10 +154,12 @@ class Staging:
         if uri.startswith(self._uri):
             self._path_of(uri).mkdir(parents=True, exist_ok=True)
         else:
+            self._passing_folder = uri
             self._file_systems.mkdir(uri)
 
     def put(self, path: str, uri: str) -> None:
-        self._path_of(uri).symlink_to(os.path.abspath(path))
+        link = os.link if os.path.dirname(path) == self._passing_folder else os.symlink
+        link(os.path.abspath(path), self._path_of(uri))
 
     def _path_of(self, uri: str) -> Path:
         return self.folder / uri[len(self._uri):].strip("/")

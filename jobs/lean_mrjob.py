@@ -122,6 +122,7 @@ with stand_ins(SLOW_MODULES):
     from mrjob.job import MRJob as StockMRJob
     from mrjob.protocol import BytesProtocol, BytesValueProtocol
     from mrjob.step import MRStep, StepFailedException
+    from mrjob.util import expand_path
 
 OF_LOCK = re.compile(r"# (obtain|release) exclusive file lock\n")
 """The first line of what mrjob's wrapper of tasks does so that only one of them runs a user's commands at a time."""
@@ -194,7 +195,7 @@ class MRJob(StockMRJob):  # type: ignore[misc]
         if self.options.runner not in HERE:
             from jobs.shipping import temporary_zip
 
-            program = temporary_zip(self.options.local_tmp_dir)
+            program = temporary_zip(expand_path(self.options.local_tmp_dir))
             kwargs["py_files"] = [*(kwargs.get("py_files") or ()), str(program)]
         return kwargs
 

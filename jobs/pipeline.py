@@ -27,7 +27,7 @@ from jobs.mr_gate import MRGate
 from jobs.mr_pairs import MRPairs
 from jobs.outputs import publish, write_sorted
 from jobs.readers import PLAIN_PATH, plain_path
-from jobs.remote import Remote, check_number_of_files
+from jobs.remote import Remote
 from jobs.run_report import RunReport
 from jobs.silence import Silence
 from jobs.stages import Stages, identity_of, resumable_folder
@@ -78,8 +78,8 @@ def open_run(
         sources, against, indexes = open_corpora(run.inputs, run.against, settings, tmp_dir, remote.find)
         if run.runner not in HERE:
             sources = with_names_of_their_own(sources, tmp_dir)
-        check_number_of_files([*sources, *against], run.runner)
         remote.check_engine()
+        remote.check_number_of_files([*sources, *against])
         with JobRunner(run, settings, sources, tmp_dir, display, against) as jobs, \
                 _result_folder(run, remote, jobs, asked_for) as (folder, stages):
             report = RunReport(jobs.runner, run.command, settings, *names_and_bytes(sources))
@@ -122,7 +122,7 @@ def _result_folder(
 @contextmanager
 def private_folder(parent: Optional[Path]) -> Iterator[Path]:
     """A temporary folder that only its owner can read, gone afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="lookalike-", dir=parent))
+    folder = Path(tempfile.mkdtemp(prefix="lookalike-", dir=parent and os.path.abspath(parent)))
     try:
         yield folder
     finally:

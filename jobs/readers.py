@@ -205,6 +205,7 @@ def _save(chunks: Iterable[bytes], tmp_dir: Path, ending: str = "") -> str:
 
 def plain_path(path: str, packing: str, tmp_dir: Path) -> str:
     """The path itself, or a link to it where an engine would see more in it than a name."""
+    path = os.path.abspath(path)
     if PLAIN_PATH.fullmatch(path) and path.endswith(packing):
         return path
     try:

@@ -37,8 +37,8 @@ even by one argument, of which Linux takes 128 KiB."""
 BYTES_OF_FILE = {"hadoop": len("-input  ") + 16, "emr": len("-input  ") + 16, "spark": len(",")}
 """What a command has for a file besides its address; of each argument Linux counts an end and a pointer too."""
 
-UPLOAD_BYTES = 160
-"""Before the name of a local file, where it is uploaded: hdfs:///user/NAME/tmp/mrjob/JOB.NAME.DATE.TIME.NUMBER/files/"""
+LONGEST_JOB = "mr_clusters"
+"""Its name is a part of the address that local files are uploaded to."""
 
 
 class Remote:
@@ -46,6 +46,7 @@ class Remote:
 
     def __init__(self, run: Run, tmp_dir: Path) -> None:
         self.run, self.tmp_dir = run, tmp_dir
+        self._is_s3_known: Optional[bool] = None
 
     def check_engine(self) -> None:
         """Refuse an engine that lacks something here, or does not answer."""
@@ -82,6 +83,16 @@ class Remote:
             raise OutputError(f"{shown(out)} is not the address of a folder, such as hdfs:///folder/results")
         self._files(out).check_output(out)
 
+    def check_number_of_files(self, sources: Sequence[Source]) -> None:
+        """Refuse more files than can be named in a command."""
+        runner = self.run.runner
+        if runner in HERE:
+            return
+        uploads = self._runner._upload_mgr
+        num_bytes = sum(_address_bytes(source, uploads) + BYTES_OF_FILE[runner] for source in sources)
+        if num_bytes > MAX_COMMAND_BYTES[runner]:
+            raise InputError(f"-r {runner} cannot be told of {len(sources):,} files at once: join them, or name fewer")
+
     @contextmanager
     def complete_folder(self, out: Union[Path, str]) -> Iterator[Path]:
         """A local folder to write into; if nothing goes wrong, its content is found at ``out`` in the end."""
@@ -100,15 +111,19 @@ class Remote:
             refuse_address(uri)
         file_systems = vars(self._runner.fs)
         s3, hadoop = file_systems.get("s3"), file_systems.get("hadoop")
-        if s3 and S3_URI.match(uri) and not self._reads_s3_by(hadoop):
+        if s3 and S3_URI.match(uri) and not self._reads_by_client(hadoop, uri):
             return S3Files(s3)
         if hadoop and hadoop.can_handle_path(uri):
             return HadoopFiles(hadoop)
         raise RemoteError(f"-r {self.run.runner} cannot reach {shown(uri)}")
 
-    def _reads_s3_by(self, hadoop: Any) -> bool:
-        """Whether it is Spark, and Hadoop's client is here: both have their keys of a configuration boto3 knows not."""
-        return self.run.runner == "spark" and shutil.which(hadoop.get_hadoop_bin()[0]) is not None
+    def _reads_by_client(self, hadoop: Any, uri: str) -> bool:
+        """Whether Hadoop's client knows Spark's addresses of S3: it has the keys of a configuration that both read."""
+        if self.run.runner != "spark" or shutil.which(hadoop.get_hadoop_bin()[0]) is None:
+            return False
+        if self._is_s3_known is None:
+            self._is_s3_known = HadoopFiles(hadoop).knows(uri)
+        return self._is_s3_known
 
     @cached_property
     def _runner(self) -> Any:
@@ -129,21 +144,12 @@ def is_hidden(uri: str, pattern: str) -> bool:
     return any(name.startswith(("_", ".")) for name in uri[len(named):].split("/"))
 
 
-def check_number_of_files(sources: Sequence[Source], runner: Optional[str]) -> None:
-    """Refuse more files than can be named in a command."""
-    if runner in HERE:
-        return
-    num_bytes = sum(map(_address_bytes, sources)) + len(sources) * BYTES_OF_FILE[runner]
-    if num_bytes > MAX_COMMAND_BYTES[runner]:
-        raise InputError(f"-r {runner} cannot be told of {len(sources):,} files at once: join them, or name fewer")
-
-
-def _address_bytes(source: Source) -> int:
-    """How long an engine's name of a file may be: a local one is read where it is, or uploaded."""
-    path = os.fsencode(source.path)
-    if source.remote_bytes is not None:
-        return len(path)
-    return max(len(b"file://" + path), UPLOAD_BYTES + len(os.path.basename(path)))
+def _address_bytes(source: Source, uploads: Any) -> int:
+    """How long an engine's name of a file may be: a local one is uploaded, or, without that, read where it is."""
+    path = source.path
+    if source.remote_bytes is None:
+        path = f"{uploads.prefix}{LONGEST_JOB}/{os.path.basename(path)}" if uploads else f"file://{path}"
+    return len(os.fsencode(path))
 
 
 def cut_in_parts(folder: Path, part_bytes: int = PART_BYTES) -> None:

@@ -79,7 +79,7 @@ class S3Files:
             items = listed(Prefix=GLOB_START.split(name)[0])
         else:
             # Others begin likewise: the key itself is the first of them.
-            itself = (item for item in islice(listed(Prefix=name).page_size(1), 1) if item.key == name)
+            itself = (item for item in islice(listed(Prefix=key_pattern).page_size(1), 1) if item.key == key_pattern)
             items = chain(itself, listed(Prefix=f"{name}/"))
         for item in items:
             if matches(key_pattern, item.key):

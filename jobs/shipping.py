@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
 import tempfile
 import zipfile
@@ -29,6 +30,8 @@ def build_zip(folder: Path) -> Path:
 @cache
 def temporary_zip(parent: Optional[str] = None) -> Path:
     """The zip in a private folder that is removed when this process ends; mrjob asks for it twice a job."""
+    if parent is not None:
+        os.makedirs(parent, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="lookalike-tasks-", dir=parent))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return build_zip(folder)

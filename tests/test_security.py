@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jobs.job_runner import default_conf
-from tests.helpers import COMMAND, DATA, lookalike, run_command
+from tests.helpers import COMMAND, DATA, lookalike, run_command, tree
 from tests.hostile import Hostile, make_hostile
 from tests.watching import KEYS, SECRETS, SHELL_WITH_UMASK, Watch, files_that_tell, tells
 
@@ -41,7 +41,7 @@ def test_no_secret_is_written_anywhere(runner: str, tmp: Path, tmp_path: Path) -
                            env={**os.environ, **KEYS, "TMPDIR": str(tmp)})
     assert done.exit_code == 0 and "mr_pairs" in done.stderr
     assert not tells((done.stdout + done.stderr).encode(), secrets)
-    assert {"settings.json", "gate"} <= watch.names and not watch.telling
+    assert {"settings.json", "gate-lines"} <= watch.names and not watch.telling
     assert files_that_tell(tmp_path / "out", secrets) == [] and files_that_tell(tmp_path, [in_conf]) == [conf]
 
 
@@ -78,7 +78,7 @@ def test_temporary_files_are_private(runner: str, tmp: Path, tmp_path: Path) -> 
         done = run_command(*SHELL_WITH_UMASK, *COMMAND, "pairs", CORPUS, "-r", runner, "--out", tmp_path / "out",
                            env={**os.environ, "TMPDIR": str(tmp)})
     assert done.exit_code == 0, done.stderr
-    assert {"settings.json", "gate"} <= watch.names
+    assert {"settings.json", "gate-lines"} <= watch.names
     assert watch.exposed() == []
     assert list(tmp.iterdir()) == []
 
@@ -88,6 +88,14 @@ def test_the_program_for_tasks_is_packed_in_a_private_folder(tmp: Path) -> None:
     done = run_command(*SHELL_WITH_UMASK, *COMMAND[:1], "-c", pack, env={**os.environ, "TMPDIR": str(tmp)})
     assert done.stdout.startswith(f"0o40700 {tmp}/")
     assert list(tmp.iterdir()) == []
+
+
+def test_the_program_for_tasks_is_packed_where_temporary_files_are_to_be(tmp: Path) -> None:
+    """Also for a job by itself, whose folder mrjob makes where it is not there yet."""
+    options = ["-r", "hadoop", "--no-conf", "--local-tmp-dir", "~/not/there"]
+    pack = f"from jobs.mr_pairs import MRPairs; print(MRPairs({options})._runner_kwargs()['py_files'])"
+    done = run_command(*COMMAND[:1], "-c", pack, env={**os.environ, "HOME": str(tmp)})
+    assert done.stdout.startswith(f"['{tmp}/not/there/lookalike-tasks-") and tree(tmp) == ["not", "not/there"]
 
 
 @pytest.mark.parametrize("runner", ["inline", "local"])

@@ -68,7 +68,7 @@ def s3(emulated_emr: EmulatedEmr) -> Iterator[S3]:
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
     """A local folder with something to upload."""
-    folder = tmp_path / "with space" / "results"
+    folder = tmp_path / "results"
     (folder / "pairs").mkdir(parents=True)
     (folder / "pairs" / "part-00000.jsonl").write_text("a line\n")
     (folder / "run.json").write_text("{}")

@@ -42,7 +42,9 @@ def test_neighbors_of_a_place_are_not_listed(s3: S3) -> None:
     assert [file.uri for file in files.find(uri)] == [f"{uri}/deep/a"]
     s3.storage.write(uri, b"")
     assert [file.uri for file in files.find(uri)] == [uri, f"{uri}/deep/a"]
-    assert s3.engine.listings()[num_before:] == [(key, "1"), (f"{key}/", None)] * 3
+    assert [file.uri for file in files.find(f"{uri}/")] == [f"{uri}/deep/a"]
+    assert s3.engine.listings()[num_before:] == [
+        *[(key, "1"), (f"{key}/", None)] * 3, (f"{key}/", "1"), (f"{key}/", None)]
     assert len(files.find(f"{uri}*")) == 4
 
 

@@ -62,7 +62,7 @@ def test_no_secret_of_the_environment_reaches_an_engine(engine: Engine, tmp: Pat
     with Watch(tmp, SECRETS.values()) as watch:
         done = engine.run(*engine.pairs_command(CORPUS, "--out", tmp_path / "out", "-v"), TMPDIR=str(tmp), **KEYS)
     assert done.exit_code == 0, done.stderr
-    assert {"settings.json", "gate"} <= watch.names and not watch.telling
+    assert {"settings.json", "gate-lines"} <= watch.names and not watch.telling
     assert not tells((done.stdout + done.stderr).encode(), SECRETS.values())
     # Among its files are the options of jobs, and all that daemons and tasks have logged; uploads are gone by now.
     for folder in (tmp_path / "out", engine.folder):
@@ -77,7 +77,7 @@ def test_temporary_files_of_spark_are_private(local_cluster: LocalClusterSpark, 
                                  TMPDIR=str(tmp), SPARK_LOCAL_DIRS=str(tmp),
                                  JAVA_TOOL_OPTIONS=f"-Djava.io.tmpdir={tmp} -XX:-UsePerfData")
     assert done.exit_code == 0, done.stderr
-    assert {"settings.json", "gate", "lookalike_tasks.zip"} <= watch.names
+    assert {"settings.json", "gate-lines", "lookalike_tasks.zip"} <= watch.names
     # Libraries that Java unpacks are the same for everybody.
     assert [path for path in watch.exposed() if ".so" not in path.suffixes] == []
 

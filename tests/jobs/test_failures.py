@@ -49,6 +49,8 @@ def test_a_defect_comes_with_its_place_its_traceback_and_its_logs() -> None:
     lines = told("noise\n" + FIRST + SECOND + JAVA, "there").splitlines()
     assert (lines[0], lines[1], lines[-1]) == (place, TRACEBACK, "logs: there")
     assert "    1 / 0" in lines and "noise" not in lines and not any("org.apache" in line for line in lines)
+    assert told((FIRST + SECOND).replace("files/mine", "my own/mine")).partition("(")[0] == (
+        "pairs: while reading hdfs://host:1/my own/mine.jsonl ")
     assert told(FIRST, reason="a task failed") == "pairs: ZeroDivisionError: division by zero"
 
 

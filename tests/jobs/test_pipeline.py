@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,10 +10,12 @@ from typing import Callable
 
 import pytest
 
+from jobs.against import with_names_of_their_own
 from jobs.errors import InputError, JobFailed
 from jobs.input_checks import NUM_SHOWN, check_input
 from jobs.job_runner import JobRunner, Run
 from jobs.pipeline import GATE_REDUCER_BYTES, find_pairs, num_gate_shards, private_folder
+from jobs.readers import Source, plain_path
 from jobs.run_report import RunReport, StepReport
 from jobs.silence import Listener, Silence
 from lsh_core.settings import Settings
@@ -184,3 +187,25 @@ def test_more_pairs_than_anyone_wants_are_announced(
     outcome = lookalike("pairs", corpus, "--out", tmp_path / "out", *options)
     assert outcome.exit_code == 0
     assert ("up to 31,125 pairs of 250 documents may be written; --links" in outcome.stderr) == is_warned
+
+
+def test_what_is_in_a_temporary_folder_is_found_wherever_it_was_named_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t").mkdir()
+    with private_folder(Path("t")) as folder:
+        (folder / "results").mkdir()
+        (folder / "results" / "a gate").write_text("gate")
+        for path in (folder / "results" / "a gate", Path("t") / folder.name / "results" / "a gate"):
+            assert Path(plain_path(str(path), "", folder)).read_text() == "gate"
+        assert folder.is_absolute()
+
+
+def test_no_input_is_called_as_the_folder_of_files_for_tasks(tmp_path: Path) -> None:
+    for name in ("wd", "other"):
+        (tmp_path / name).touch()
+    sources = [Source(name, str(tmp_path / name)) for name in ("wd", "other")]
+    linked, same = with_names_of_their_own(sources, tmp_path)
+    assert Path(linked.path).name not in ("wd", "other") and linked.name == "wd" and same == sources[1]
+    assert os.path.realpath(linked.path) == str(tmp_path / "wd")

@@ -6,9 +6,9 @@ import json
 import os
 import subprocess
 import tempfile
-from bisect import bisect_left
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any, Optional
 
 import pytest
 from hypothesis import given
@@ -20,7 +20,7 @@ from jobs.input_files import RemoteFile
 from jobs.job_runner import Run
 from jobs.mr_rejects import MRRejects
 from jobs.readers import Source
-from jobs.remote import Remote, check_number_of_files, cut_in_parts, is_hidden
+from jobs.remote import Remote, cut_in_parts, is_hidden
 from jobs.s3_files import S3Files, matches
 from tests.helpers import tree
 
@@ -82,9 +82,16 @@ def test_what_is_put_below_an_address_is_a_folder_of_links(tmp_path: Path) -> No
     for uri in ("hdfs:///tmp/key/files/", "hdfs:///tmp/key/files/wd", "/elsewhere"):
         staging.mkdir(uri)
     staging.put(str(tmp_path / "gate of today"), "hdfs:///tmp/key/files/wd/gate")
-    assert tree(tmp_path / "staged") == ["files", "files/wd", "files/wd/gate"]
-    assert (tmp_path / "staged" / "files" / "wd" / "gate").read_text() == "gate"
-    assert asked == ["/elsewhere"] and staging.cat("hdfs:///x") == ["hdfs:///x"]
+    # So mrjob renames a file that is at an address.
+    staging.mkdir(str(tmp_path / "passing"))
+    (tmp_path / "passing").mkdir()
+    (tmp_path / "passing" / "env.file").write_text("env")
+    staging.put(str(tmp_path / "passing" / "env.file"), "hdfs:///tmp/key/files/wd/env.file")
+    (tmp_path / "passing" / "env.file").unlink()
+    assert tree(tmp_path / "staged") == ["files", "files/wd", "files/wd/env.file", "files/wd/gate"]
+    found = [(tmp_path / "staged" / "files" / "wd" / name).read_text() for name in ("gate", "env.file")]
+    assert found == ["gate", "env"] and asked == ["/elsewhere", str(tmp_path / "passing")]
+    assert staging.cat("hdfs:///x") == ["hdfs:///x"]
 
 
 @pytest.mark.parametrize(("pattern", "uri", "is_left_out"), [
@@ -116,38 +123,53 @@ def test_patterns_match_keys_folder_by_folder(pattern: str, key: str, is_match: 
     assert matches(pattern, key) == is_match
 
 
-def test_more_files_than_a_command_can_name_are_refused() -> None:
-    sources = [Source(uri, uri, remote_bytes=1) for uri in (f"hdfs:///a/folder/part-{i:05}" for i in range(5000))]
-    check_number_of_files(sources, "hadoop")
-    check_number_of_files(sources, None)
-    with pytest.raises(InputError, match="-r spark cannot be told of 5,000 files"):
-        check_number_of_files(sources, "spark")
+def remote_of(runner: Optional[str], folder: Path, **options: Any) -> Remote:
+    conf = folder / f"{runner}.conf"
+    conf.write_text(json.dumps({"runners": {runner: options}}))
+    return Remote(Run([], folder / "out", runner, conf=conf), folder)
+
+
+@pytest.mark.parametrize(("runner", "options", "num_files"), [
+    ("spark", {"spark_master": "yarn"}, 5000), ("spark", {"spark_master": "local-cluster[2,1,1024]"}, 10_000)])
+def test_more_files_than_a_command_can_name_are_refused(
+    runner: str, options: dict[str, str], num_files: int, tmp_path: Path
+) -> None:
+    paths = [f"/data/{number:07}" for number in range(num_files)]
+    sources = [Source(path, path) for path in paths]
+    remote = remote_of(runner, tmp_path, **options)
+    for taken in ("inline", "hadoop"):
+        remote_of(taken, tmp_path).check_number_of_files(sources)
+    # On this machine they are read where they are.
+    remote.check_number_of_files(sources[: 5000 if "local" in options["spark_master"] else 500])
+    with pytest.raises(InputError, match=f"-r spark cannot be told of {num_files:,} files"):
+        remote.check_number_of_files(sources)
 
 
 @pytest.mark.parametrize("runner", ["hadoop", "spark"])
 @pytest.mark.parametrize("name", ["/x/{:07}", "/folder/é/{:07}", "hdfs:///x/{:07}", "hdfs:///é/{:07}"])
-def test_a_command_that_names_all_files_that_are_taken_can_be_run(runner: str, name: str) -> None:
-    paths = list(map(name.format, range(100_000)))
+def test_a_command_that_names_all_files_that_are_taken_can_be_run(runner: str, name: str, tmp_path: Path) -> None:
+    options = {"owner": "n" * 32, **({"spark_master": "yarn"} if runner == "spark" else {})}
+    remote = remote_of(runner, tmp_path, **options)
     remote_bytes = 1 if "://" in name else None
+    paths = list(map(name.format, range(100_000)))
     sources = [Source(path, path, remote_bytes=remote_bytes) for path in paths]
-
-    def is_refused(num_files: int) -> bool:
+    taken, refused = 500, len(paths)
+    while refused - taken > 1:
+        middle = (taken + refused) // 2
         try:
-            check_number_of_files(sources[:num_files], runner)
+            remote.check_number_of_files(sources[:middle])
         except InputError:
-            return True
-        return False
-
-    num_files = bisect_left(range(len(paths)), True, key=is_refused) - 1
-    assert num_files > 500
-    options = ["-r", runner, "--no-conf", "--owner", "n" * 32, "--spark-master", "yarn"]
-    with MRRejects([*options, "--no-check-input-paths", *paths[:num_files]]).make_runner() as job:
+            refused = middle
+        else:
+            taken = middle
+    arguments = ["-r", runner, "--conf-path", str(remote.run.conf), "--no-check-input-paths"]
+    with MRRejects([*arguments, *paths[:taken]]).make_runner() as job:
         job._add_input_files_for_upload()
         uris = job._step_input_uris(0)
         job._upload_mgr, job._hadoop_tmp_dir, job._spark_tmp_dir = None, "", ""
-    arguments = [",".join(uris)] if runner == "spark" else [part for uri in uris for part in ("-input", uri)]
-    assert len(uris) == num_files
-    subprocess.run(["true", *arguments], check=True, env={**os.environ, "LARGE": "x" * 100_000})
+    words = [",".join(uris)] if runner == "spark" else [part for uri in uris for part in ("-input", uri)]
+    assert len(uris) == taken
+    subprocess.run(["true", *words], check=True, env={**os.environ, "LARGE": "x" * 100_000})
 
 
 @given(st.lists(st.binary(max_size=20).map(lambda line: line.replace(b"\n", b"") + b"\n")), st.integers(1, 60))
@@ -169,10 +191,10 @@ def test_parts_together_are_the_file_and_hold_whole_lines(lines: list[bytes], pa
             b"a\tone\nb\ttwo\n")
 
 
-@pytest.mark.parametrize(("hadoop_bin", "files"), [("true", HadoopFiles), ("/nowhere/hadoop", S3Files)])
-def test_spark_reads_s3_by_hadoop_where_that_is_here(hadoop_bin: str, files: type, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("hadoop_bin", "files"), [
+    (["true"], HadoopFiles), (["/nowhere/hadoop"], S3Files),
+    (["sh", "-c", f"echo '{FATAL}' >&2; exit 255"], S3Files)])
+def test_spark_reads_s3_by_hadoop_where_that_can(hadoop_bin: list[str], files: type, tmp_path: Path) -> None:
     pytest.importorskip("boto3")
-    conf = tmp_path / "my.conf"
-    conf.write_text(json.dumps({"runners": {"spark": {"hadoop_bin": [hadoop_bin]}}}))
-    remote = Remote(Run([], tmp_path / "out", "spark", conf=conf), tmp_path)
+    remote = remote_of("spark", tmp_path, hadoop_bin=hadoop_bin)
     assert isinstance(remote._files("s3a://bucket/corpus"), files)
