@@ -86,7 +86,7 @@ class Remote:
     def check_number_of_files(self, sources: Sequence[Source]) -> None:
         """Refuse more files than can be named in a command."""
         runner = self.run.runner
-        if runner in HERE:
+        if runner is None or runner in HERE:
             return
         uploads = self._runner._upload_mgr
         num_bytes = sum(_address_bytes(source, uploads) + BYTES_OF_FILE[runner] for source in sources)
