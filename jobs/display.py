@@ -86,8 +86,9 @@ class _LineListener:
             self.stage, self.stage_start = stage, now
         if now - self.last_line >= SECONDS_BETWEEN_LINES:
             self.last_line = now
-            left = f", about {(now - self.stage_start) / done * (total - done):.0f} s left" if done else ""
-            self.display.note(f"{self.name}: {stage}, {done} of {total} {unit}{left}")
+            left = (now - self.stage_start) / done * (total - done) if done else 0
+            so_far = f"{done} %" if unit == "%" else f"{done} of {total} {unit}"
+            self.display.note(f"{self.name}: {stage}, {so_far}" + (f", about {left:.0f} s left" if left else ""))
 
 
 def summary_table(report: RunReport) -> Table:

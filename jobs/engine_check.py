@@ -6,9 +6,11 @@ import importlib.util
 import os
 import shutil
 import socket
+import subprocess
 from contextlib import closing
 from typing import Any
 
+from jobs import task_check
 from jobs.errors import RemoteError
 
 YARN = "yarn"
@@ -39,12 +41,23 @@ def check_hadoop(runner: Any) -> None:
                           "names it")
 
 
+def check_driver_python(command: list[str]) -> None:
+    """Refuse a Python that Spark's driver could not work with."""
+    check_program(command, "python_bin")
+    done = subprocess.run([*command, task_check.__file__], stdin=subprocess.DEVNULL, capture_output=True)
+    if done.returncode:
+        lines = done.stderr.decode(errors="replace").strip().splitlines() or [f"code {done.returncode}"]
+        raise RemoteError(f"cannot use {command[0]}, which python_bin in the file of --conf names: {lines[-1]}")
+
+
 def check_spark(runner: Any) -> None:
     """Refuse a Spark that lacks a program here, or whose YARN is not known, or of whose masters none answers.
 
     Spark itself would try for a minute, and then speak of something else.
     """
     check_program(runner.get_spark_submit_bin(), "spark_submit_bin")
+    if runner.has_driver_here:
+        check_driver_python(runner._python_bin())
     if runner.keeps_files_in_hdfs:
         check_program(runner.fs.hadoop.get_hadoop_bin(), "hadoop_bin", ", or spark_tmp_dir a folder outside HDFS")
     master = runner.master

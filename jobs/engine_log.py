@@ -32,6 +32,11 @@ ADDRESSES = (
 JAVA_CLASS = re.compile(r"(?:[a-z]\w*\.)+[A-Z][\w$]*: ")
 UNCAUGHT = re.compile(rf'Exception in thread "main" {JAVA_CLASS.pattern}(.+)')
 JOB_ENDED = re.compile(r"Job \S+ failed with state (\w+) due to: (.*)")
+KILLED = "KILLED"
+TASK_ENDED = re.compile(r".*subprocess failed with code (\d+)$")
+NOT_STARTED = ("126", "127")
+"""Codes of a shell that cannot run a program."""
+
 CLUSTER_ENDED = re.compile(r"Cluster \S+ (?:was|is) \w+: .+")
 FROM_CLIENT = "STDERR: "
 """Before each line that Hadoop's client has written to its standard error, where it failed."""
@@ -44,6 +49,7 @@ class EngineLog(logging.Handler):
         super().__init__()
         self._listener, self._tell_address, self._addresses = listener, tell_address, set[str]()
         self._errors, self._ends, self._said_by_client = list[str](), list[str](), list[str]()
+        self._code = ""
 
     def emit(self, record: logging.LogRecord) -> None:
         message = record.getMessage()
@@ -83,6 +89,9 @@ class EngineLog(logging.Handler):
     def _hear_end(self, line: str) -> None:
         if found := UNCAUGHT.match(line):
             self._ends.append(found[1])
+        elif found := TASK_ENDED.match(line):
+            hint = ", as where task_python_bin names no program" if found[1] in NOT_STARTED else ""
+            self._code = f"a task ended with code {found[1]}{hint}"
         elif found := JOB_ENDED.match(line):
             self._ends.append(": ".join(filter(None, found.groups())))
         elif CLUSTER_ENDED.match(line):
@@ -93,7 +102,10 @@ class EngineLog(logging.Handler):
         """Why a job failed, in the engine's words; empty if it has not said."""
         # After a failure mrjob looks for logs by the client too, in many places, most of which are not there.
         said_by_client = complaint("\n".join(self._said_by_client))
-        return next(filter(None, [*self._ends[-1:], *self._errors[-1:], said_by_client]), "")
+        reasons = [*self._ends[-1:], *self._errors[-1:], said_by_client]
+        # Tasks of a job that is killed end for that; else what ended one says more than that the job did.
+        is_killed = reasons[0].startswith(KILLED)
+        return next(filter(None, reasons if is_killed else [self._code, *reasons]), "")
 
     def _hear_address(self, address: str) -> None:
         if address not in self._addresses:

@@ -12,6 +12,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any, Optional
 
+from jobs.engine_check import check_program
 from jobs.errors import OutputError, RemoteError
 from jobs.input_files import RemoteFile, shown
 
@@ -132,11 +133,11 @@ class HadoopFiles:
 
     def _process(self, *arguments: str) -> subprocess.Popen[bytes]:
         command = [*self.file_system.get_hadoop_bin(), "fs", *arguments]
+        check_program(command, "hadoop_bin")
         try:
             return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         except OSError as error:
-            raise RemoteError(f"cannot run {command[0]}: {error.strerror}; hadoop_bin in the file of --conf names "
-                              "Hadoop's program") from error
+            raise RemoteError(f"cannot run {command[0]}: {error.strerror}") from error
 
 
 class Staging:

@@ -66,14 +66,14 @@ class ReadsLogs(TakesNoLock):
 
     @property
     def failed_task_stderr(self: Any) -> str:
-        """What the failed task wrote; where its log is not to be had, what Hadoop says of it."""
+        """What the failed task wrote; where its log is not to be had, what Hadoop says of it beyond a code."""
         if not self._log_interpretations:
             return ""
         found = self._pick_error(self._log_interpretations[-1], "streaming") or {}
         of_task, of_hadoop = (str(found.get(kind, {}).get("message", "")) for kind in ("task_error", "hadoop_error"))
         if not of_task and (SUBPROCESS_FAILED in of_hadoop or not of_hadoop):
             of_task = self._words_elsewhere()
-        return of_task or of_hadoop.partition("\n")[0]
+        return of_task or ("" if SUBPROCESS_FAILED in of_hadoop else of_hadoop.partition("\n")[0])
 
     def _words_elsewhere(self) -> str:
         """What the failed task wrote, where mrjob does not find it."""
@@ -117,7 +117,10 @@ class HadoopRunner(ReadsLogs, HadoopJobRunner):  # type: ignore[misc]
     @property
     def log_place(self) -> str:
         """How to get at the logs of the last application."""
-        return f"yarn logs -applicationId {self._last_application}" if self._last_application else ""
+        if not self._last_application:
+            return ""
+        return (f"yarn logs -applicationId {self._last_application}; or, where YARN does not bring logs together, on "
+                "the job's page and in userlogs on the task's machine")
 
 
 def words_of_task(logs: list[ContainerLog]) -> str:

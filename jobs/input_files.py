@@ -39,9 +39,13 @@ FindRemote = Callable[[str], list[RemoteFile]]
 """The files that an address stands for, at least one."""
 
 
+ENGINES_OF = {"hdfs": "-r hadoop and spark do", "s3": "-r emr does", "s3a": "-r spark does"}
+
+
 def refuse_address(uri: str) -> NoReturn:
     """Where no engine reads or writes."""
-    raise RemoteError(f"{shown(uri)} is an address, which -r inline and local do not take; -r hadoop, spark and emr do")
+    others = ENGINES_OF.get(uri.partition("://")[0].lower(), "-r hadoop, spark and emr take some")
+    raise RemoteError(f"{shown(uri)} is an address, which -r inline and local do not take; {others}")
 
 
 class Found(NamedTuple):

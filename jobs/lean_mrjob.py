@@ -120,6 +120,7 @@ with stand_ins(SLOW_MODULES):
     from mrjob.compat import jobconf_from_env
     from mrjob.conf import load_opts_from_mrjob_conf
     from mrjob.job import MRJob as StockMRJob
+    from mrjob.options import _deprecated_aliases
     from mrjob.protocol import BytesProtocol, BytesValueProtocol
     from mrjob.step import MRStep, StepFailedException
     from mrjob.util import expand_path
@@ -136,6 +137,7 @@ __all__ = [
     "TakesNoLock",
     "jobconf_from_env",
     "load_opts_from_mrjob_conf",
+    "names_of_options",
     "stand_ins",
     "uploaded_files",
 ]
@@ -153,6 +155,12 @@ for module in ("bin", "hadoop"):
 def uploaded_files(runner: Any) -> dict[str, str]:
     """The URIs of the local files that a runner has uploaded, by path."""
     return runner._upload_mgr.path_to_uri() if runner._upload_mgr else {}
+
+
+def names_of_options(runner: str) -> set[str]:
+    """What may stand under the name of a runner in a configuration."""
+    names = MRJob(["-r", runner])._runner_class().OPT_NAMES
+    return {*names, *_deprecated_aliases(names)}
 
 
 class TakesNoLock:

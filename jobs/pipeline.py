@@ -21,7 +21,7 @@ from jobs.index_files import Index
 from jobs.input_checks import check_input, check_same_input, check_unique_ids, find_rejects
 from jobs.input_files import shown
 from jobs.job_runner import JobRunner, Run
-from jobs.lean_mrjob import HERE, load_opts_from_mrjob_conf
+from jobs.lean_mrjob import HERE, load_opts_from_mrjob_conf, names_of_options
 from jobs.line_estimates import estimated_lines
 from jobs.mr_gate import MRGate
 from jobs.mr_pairs import MRPairs
@@ -131,10 +131,16 @@ def private_folder(parent: Optional[Path]) -> Iterator[Path]:
 
 def _check_configuration(path: Path, runner: str) -> None:
     try:
-        load_opts_from_mrjob_conf(runner, str(path))
+        loaded = load_opts_from_mrjob_conf(runner, str(path))
     except Exception as error:  # whatever mrjob and its parser make of it
         raise InputError(f"{path} is no mrjob configuration, YAML or JSON with options under runners: "
                          f"{' '.join(str(error).split())}") from error
+    given = [name for _, options in loaded for name in options]
+    if not given and runner not in HERE:
+        raise InputError(f"{path} has no options for -r {runner}, under runners: {runner}")
+    # mrjob itself would only warn of them.
+    if unknown := sorted(set(given) - names_of_options(runner)):
+        raise InputError(f"{path}: {', '.join(unknown)} is no option of mrjob for -r {runner}")
 
 
 def _check_named_paths(run: Run) -> None:
@@ -143,7 +149,7 @@ def _check_named_paths(run: Run) -> None:
     tmp = os.path.abspath(run.tmp or tempfile.gettempdir())
     if run.runner not in HERE and not PLAIN_PATH.fullmatch(os.path.join(tmp, "lookalike")):
         raise OutputError(f"{shown(tmp)} cannot hold temporary files of -r {run.runner}: their paths are of letters of "
-                          "English, digits and . _ + = @ ~ - only; --tmp names another folder")
+                          "English, digits and / . _ + = @ ~ - only; --tmp names another folder")
     if run.conf is not None and not run.conf.is_file():
         raise InputError(f"{run.conf} is not a file; --conf names a mrjob configuration")
     if run.conf is not None:

@@ -96,10 +96,13 @@ class S3Files:
 def told(trouble: str) -> Iterator[None]:
     """What goes wrong inside becomes one line."""
     from boto3.exceptions import Boto3Error
-    from botocore.exceptions import BotoCoreError, ClientError
+    from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
     try:
         yield
+    except NoCredentialsError as error:
+        raise RemoteError(shown(f"{trouble}: {error}; AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment, "
+                                "or ~/.aws, have them")) from error
     except (Boto3Error, BotoCoreError, ClientError) as error:
         raise RemoteError(shown(f"{trouble}: {' '.join(str(error).split())}")) from error
 

@@ -51,6 +51,11 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
         """Whether what is uploaded, and what steps hand on, is there."""
         return str(self._spark_tmp_dir).startswith(HDFS)
 
+    @property
+    def has_driver_here(self) -> bool:
+        """Whether the driver runs on this machine, by ``python_bin``."""
+        return bool(self._opts["spark_deploy_mode"] != "cluster")
+
     def _is_here(self) -> bool:
         return self.master.startswith("local")
 
@@ -83,6 +88,9 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
         def keep_errors(record: dict[str, Any]) -> None:
             if TRACEBACK in record["message"]:
                 self._tracebacks.append(record["message"])
+            elif self._tracebacks and not record["level"]:
+                # Before Spark logs anything each line is a record.
+                self._tracebacks[-1] += "\n" + record["message"]
             if found := APPLICATION.search(record["message"]):
                 self._application = found[0]
             record_callback(record)
@@ -127,9 +135,7 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
         """Where executors write theirs."""
         if self._application.startswith(ON_YARN):
             return f"yarn logs -applicationId {self._application}"
-        if not self._application and self.master == YARN:
-            return ""
-        return f"{self._application or 'the last folder'} in the work folder of each of Spark's workers"
+        return f"{self._application} in the work folder of each of Spark's workers" if self._application else ""
 
     def _spark_harness_path(self) -> str:
         return str(Path(__file__).with_name("spark_harness.py"))

@@ -24,7 +24,7 @@ def main() -> int:
         print(reason, file=sys.stderr)
         return 1
     with entry.engine_class() as engine:
-        print(f"{options.engine} is running: {len(engine.daemons)} processes", flush=True)
+        print(f"{options.engine} is running; processes: {len(engine.daemons)}", flush=True)
         corpus, truth, out = DATA / "articles.jsonl", DATA / "articles.truth.jsonl", options.out.resolve()
         exit_code: int = engine.call(*engine.pairs_command(corpus, "--truth", truth, "--out", out))
     return exit_code

@@ -29,7 +29,9 @@ def test_missing_credentials_are_told(
     refused = emulated_emr.run(*command, "--conf", conf, AWS_ACCESS_KEY_ID="", AWS_SECRET_ACCESS_KEY="",
                                AWS_SHARED_CREDENTIALS_FILE="/dev/null", AWS_CONFIG_FILE="/dev/null")
     what = "use -r emr" if is_local or not options else f"reach {source}"
-    assert (refused.exit_code, refused.stderr) == (2, f"lookalike: cannot {what}: Unable to locate credentials\n")
+    assert (refused.exit_code, refused.stderr) == (
+        2, f"lookalike: cannot {what}: Unable to locate credentials; AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in "
+           "the environment, or ~/.aws, have them\n")
     assert not (tmp_path / "out").exists()
 
 

@@ -31,7 +31,7 @@ def test_make_runs_the_demo_on_an_engine(target: str, pairs: bytes, tmp_path: Pa
     # Everything is installed already.
     done = run_command("make", "-o", ".venv/.ready-engines", target, f"BIN={BIN}", f"DEMO_OUT={tmp_path / 'out'}")
     assert done.exit_code == 0, done.stderr
-    assert f"{target} is running: " in done.stdout and "45 of the 45 known pairs" in done.stdout
+    assert f"{target} is running; processes: " in done.stdout and "45 of the 45 known pairs" in done.stdout
     assert (tmp_path / "out" / "pairs.jsonl").read_bytes() == pairs
 
 

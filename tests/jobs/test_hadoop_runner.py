@@ -7,7 +7,7 @@ import logging
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 import pytest
 from mrjob.hadoop import HadoopJobRunner
@@ -107,3 +107,23 @@ def test_a_job_that_logs_everything_keeps_secrets(runner: str, tmp_path: Path) -
     said = run_command(*job, "--conf-path", conf, *options[runner], env={"PATH": "/usr/bin:/bin", **KEYS})
     assert said.exit_code and "Running step 1 of 1" in said.stderr and "returned non-zero exit status" in said.stderr
     assert not tells((said.stdout + said.stderr).encode(), SECRETS.values())
+
+
+@pytest.mark.parametrize(("found", "elsewhere", "said"), [
+    ({"task_error": {"message": "no numpy"}, "hadoop_error": {"message": "x"}}, "other", "no numpy"),
+    ({"hadoop_error": {"message": "subprocess failed with code 1"}}, "no numpy", "no numpy"),
+    # A code alone is told by what has heard it.
+    ({"hadoop_error": {"message": "x: subprocess failed with code 127\n\tat y"}}, "", ""),
+    ({"hadoop_error": {"message": "Container is beyond limits\n\tat y"}}, "other", "Container is beyond limits"),
+    (None, "", ""),
+])  # fmt: skip
+def test_what_a_failed_task_said(
+    found: Optional[dict[str, Any]], elsewhere: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with runner_of() as runner:
+        assert (runner.failed_task_stderr, runner.log_place) == ("", "")
+        runner._log_interpretations.append({"step": {"application_id": "application_1_0001"}})
+        monkeypatch.setattr(runner, "_pick_error", lambda *_: found)
+        monkeypatch.setattr(runner, "_words_elsewhere", lambda: elsewhere)
+        assert runner.failed_task_stderr == said
+        assert runner.log_place.startswith("yarn logs -applicationId application_1_0001; or, where YARN does not")

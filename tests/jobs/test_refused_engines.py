@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import socket
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ import pytest
 from jobs.engine_check import check_spark
 from jobs.errors import InputError, OutputError, RemoteError
 from jobs.job_runner import Run
+from jobs.lean_mrjob import names_of_options
 from jobs.mr_pairs import MRPairs
 from jobs.pipeline import find_pairs
 from lsh_core.errors import SettingsError
@@ -25,6 +27,7 @@ from tests.helpers import DATA, tree
 from tests.passes import QUIET
 
 ARTICLES = str(DATA / "articles.jsonl")
+THIS_PYTHON = {"python_bin": [sys.executable]}
 
 
 @pytest.mark.parametrize(("runner", "option"), [("hadoop", "hadoop_bin"), ("spark", "spark_submit_bin")])
@@ -55,7 +58,7 @@ def test_a_hadoop_without_its_streaming(
 def test_a_master_of_spark_that_does_not_answer(addresses: str, why: str, tmp_path: Path) -> None:
     conf, master = tmp_path / "my.conf", "spark://" + addresses.format(free_port())
     conf.write_text(json.dumps({"runners": {"spark": {
-        "spark_submit_bin": ["true"], "spark_master": master, "spark_tmp_dir": "/shared"}}}))
+        **THIS_PYTHON, "spark_submit_bin": ["true"], "spark_master": master, "spark_tmp_dir": "/shared"}}}))
     with pytest.raises(RemoteError, match=f"^cannot reach {re.escape(master)}: .*{why}; spark_master in the file of"):
         find_pairs(Run([ARTICLES], tmp_path / "out", "spark", conf=conf), Settings(), QUIET)
     assert tree(tmp_path) == ["my.conf"]
@@ -66,18 +69,36 @@ def test_a_master_of_spark_that_does_not_answer(addresses: str, why: str, tmp_pa
 def test_what_spark_on_yarn_needs(folder: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HADOOP_CONF_DIR", folder)
     conf, program = tmp_path / "my.conf", "/nowhere/hadoop" if folder else "true"
-    conf.write_text(json.dumps({"runners": {"spark": {"spark_submit_bin": ["true"], "spark_master": "yarn",
-                                                      "hadoop_bin": [program]}}}))
+    conf.write_text(json.dumps({"runners": {"spark": {
+        **THIS_PYTHON, "spark_submit_bin": ["true"], "spark_master": "yarn", "hadoop_bin": [program]}}}))
     with pytest.raises(RemoteError, match=why):
         find_pairs(Run([ARTICLES], tmp_path / "out", "spark", conf=conf), Settings(), QUIET)
     assert tree(tmp_path) == ["my.conf"]
+
+
+@pytest.mark.parametrize(("python", "why"), [
+    (["/nowhere/python"], "cannot run /nowhere/python: it is not on PATH; python_bin in the file of --conf names it$"),
+    ([sys.executable, "-I", "-S"], "cannot use .*, which python_bin in .* names: numpy is not installed for "),
+    (["false"], "cannot use false, which python_bin in the file of --conf names: code 1$")])
+def test_a_python_that_sparks_driver_cannot_work_with(python: list[str], why: str, tmp_path: Path) -> None:
+    conf = tmp_path / "my.conf"
+    conf.write_text(json.dumps({"runners": {"spark": {"spark_submit_bin": ["true"], "python_bin": python}}}))
+    with pytest.raises(RemoteError, match=why):
+        find_pairs(Run([ARTICLES], tmp_path / "out", "spark", conf=conf), Settings(), QUIET)
+    assert tree(tmp_path) == ["my.conf"]
+
+
+def test_a_driver_in_the_cluster_has_a_python_there() -> None:
+    arguments = ["-r", "spark", "--no-conf", "--spark-submit-bin", "true", "--spark-deploy-mode", "cluster",
+                 "--spark-tmp-dir", "/shared", "--python-bin", "/nowhere/python"]
+    check_spark(MRPairs(arguments).make_runner())
 
 
 def test_one_master_of_spark_that_answers_is_enough() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         master = f"spark://127.0.0.1:{free_port()},127.0.0.1:{server.getsockname()[1]}"
         arguments = ["-r", "spark", "--no-conf", "--spark-submit-bin", "true", "--spark-master", master,
-                     "--spark-tmp-dir", "/shared"]
+                     "--spark-tmp-dir", "/shared", "--python-bin", sys.executable]
         check_spark(MRPairs(arguments).make_runner())
 
 
@@ -114,6 +135,23 @@ def test_a_configuration_that_is_none(content: str, tmp_path: Path) -> None:
     conf.write_text(content)
     with pytest.raises(InputError, match=r"my\.conf is no mrjob configuration, "):
         find_pairs(Run([ARTICLES], tmp_path / "out", conf=conf), Settings(), QUIET)
+
+
+@pytest.mark.parametrize(("content", "why"), [
+    ("runners: {hadoop: {task_python_bin: python3}}", "has no options for -r spark, under runners: spark"),
+    ("{}", "has no options for -r spark, under runners: spark"),
+    ("runners: {spark: {spark_mastre: yarn, nope: 1}}", "nope, spark_mastre is no option of mrjob for -r spark"),
+    ("runners: {spark: {hadoop_streaming_jar: x.jar}}", "hadoop_streaming_jar is no option of mrjob for -r spark")])
+def test_options_that_would_do_nothing(content: str, why: str, tmp_path: Path) -> None:
+    conf = tmp_path / "my.conf"
+    conf.write_text(content)
+    with pytest.raises(InputError, match=rf"my\.conf:? {why}$"):
+        find_pairs(Run([ARTICLES], tmp_path / "out", "spark", conf=conf), Settings(), QUIET)
+    assert tree(tmp_path) == ["my.conf"]
+
+
+def test_former_names_of_options_are_known() -> None:
+    assert names_of_options("emr") >= {"cloud_part_size_mb", "cloud_upload_part_size", "region"}
 
 
 @pytest.mark.parametrize("name", ["local.conf", "hadoop.conf", "spark.conf", "emr.conf"])

@@ -55,6 +55,31 @@ def test_what_a_task_said_is_told_from_what_the_driver_says(tmp_path: Path) -> N
         assert runner.failed_task_stderr == task
 
 
+def test_what_a_driver_says_before_spark_logs_is_told_line_by_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = ["Traceback (most recent call last):", "  File", "ModuleNotFoundError: no module"]
+    heard: list[dict[str, str]] = []
+
+    def submit(_: Any, args: list[str], env: dict[str, str], callback: Any) -> tuple[int, dict[str, Any]]:
+        for line in ["before", *said]:
+            callback({"message": line, "level": ""})
+        callback({"message": "Stopped", "level": "INFO"})
+        return 256, {}
+
+    monkeypatch.setattr(SparkMRJobRunner, "_run_spark_submit", submit)
+    with MRPairs(options(tmp_path)).make_runner() as runner:
+        assert runner._run_spark_submit([], {}, heard.append) == (1, {})
+        assert runner.failed_task_stderr == "\n".join(said) and len(heard) == 5
+
+
+def test_logs_are_where_the_application_is(tmp_path: Path) -> None:
+    with MRPairs(options(tmp_path)).make_runner() as runner:
+        assert runner.log_place == ""
+        runner._application = "app-20261118-0001"
+        assert runner.log_place == "app-20261118-0001 in the work folder of each of Spark's workers"
+
+
 def test_a_single_option_reaches_the_job(tmp_path: Path) -> None:
     with MRPairs(options(tmp_path, "--links")).make_runner() as runner:
         assert "--job-args=--links" in runner._spark_script_args(0)
