@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -11,7 +13,7 @@ from typing import Any, BinaryIO, ClassVar, Optional
 from unicodedata import unidata_version
 
 from jobs.input_split import InputSplit, input_split, reads_one_of
-from jobs.lean_mrjob import BytesProtocol, BytesValueProtocol, MRJob
+from jobs.lean_mrjob import IS_TASK, BytesProtocol, BytesValueProtocol, MRJob
 from jobs.records import STATS_KEY, encode_counts
 from jobs.sides import AGAINST, OWN
 from lsh_core.document import BOM, DocumentBatch, read_documents
@@ -64,6 +66,16 @@ class LookalikeJob(MRJob):
         Linux takes 128 KiB of each variable; a character may have four bytes.
         """
         return {"stream.jobconf.truncate.limit": "20000", **super().jobconf()}
+
+    @classmethod
+    def run(cls) -> None:
+        """As mrjob's; where the job was started, an error that is the user's to mend is one line."""
+        try:
+            super().run()
+        except LookalikeError as error:
+            if IS_TASK:
+                raise
+            sys.exit(f"{os.path.basename(sys.argv[0])}: {error}")
 
     def configure_args(self) -> None:
         super().configure_args()

@@ -13,10 +13,9 @@ from typing import Any
 from jobs import task_check
 from jobs.errors import RemoteError
 
-YARN = "yarn"
-YARN_FOLDERS = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 STANDALONE = "spark://"
 ANSWER_SECONDS = 10
+PYTHON_SECONDS = 60
 
 
 def check_boto3() -> None:
@@ -28,8 +27,8 @@ def check_boto3() -> None:
 def check_program(command: list[str], option: str, another_way: str = "") -> None:
     """Refuse an engine whose program is not here."""
     if shutil.which(command[0]) is None:
-        raise RemoteError(f"cannot run {command[0]}: it is not on PATH; {option} in the file of --conf names "
-                          f"it{another_way}")
+        why = "no such program" if os.path.dirname(command[0]) else "it is not on PATH"
+        raise RemoteError(f"cannot run {command[0]}: {why}; {option} in the file of --conf names it{another_way}")
 
 
 def check_hadoop(runner: Any) -> None:
@@ -44,25 +43,28 @@ def check_hadoop(runner: Any) -> None:
 def check_driver_python(command: list[str]) -> None:
     """Refuse a Python that Spark's driver could not work with."""
     check_program(command, "python_bin")
-    done = subprocess.run([*command, task_check.__file__], stdin=subprocess.DEVNULL, capture_output=True)
-    if done.returncode:
-        lines = done.stderr.decode(errors="replace").strip().splitlines() or [f"code {done.returncode}"]
-        raise RemoteError(f"cannot use {command[0]}, which python_bin in the file of --conf names: {lines[-1]}")
+    try:
+        done = subprocess.run([*command, task_check.__file__], stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=PYTHON_SECONDS)
+        why = (done.stderr.decode(errors="replace").strip().splitlines() or [f"code {done.returncode}"])[-1]
+        is_usable = not done.returncode
+    except (OSError, subprocess.TimeoutExpired) as error:
+        why, is_usable = str(error), False
+    if not is_usable:
+        raise RemoteError(f"cannot use {command[0]}, which python_bin in the file of --conf names: {why}")
 
 
 def check_spark(runner: Any) -> None:
-    """Refuse a Spark that lacks a program here, or whose YARN is not known, or of whose masters none answers.
+    """Refuse a Spark that lacks a program here, or of whose masters none answers.
 
     Spark itself would try for a minute, and then speak of something else.
     """
     check_program(runner.get_spark_submit_bin(), "spark_submit_bin")
     if runner.has_driver_here:
-        check_driver_python(runner._python_bin())
+        check_driver_python(runner.driver_python)
     if runner.keeps_files_in_hdfs:
         check_program(runner.fs.hadoop.get_hadoop_bin(), "hadoop_bin", ", or spark_tmp_dir a folder outside HDFS")
     master = runner.master
-    if master == YARN and not any(os.environ.get(name) for name in YARN_FOLDERS):
-        raise RemoteError(f"cannot reach YARN: none of {', '.join(YARN_FOLDERS)} names the folder of its configuration")
     if not master.startswith(STANDALONE):
         return
     complaints = [_complaint(address) for address in master[len(STANDALONE):].split(",")]

@@ -32,6 +32,7 @@ ADDRESSES = (
 JAVA_CLASS = re.compile(r"(?:[a-z]\w*\.)+[A-Z][\w$]*: ")
 UNCAUGHT = re.compile(rf'Exception in thread "main" {JAVA_CLASS.pattern}(.+)')
 JOB_ENDED = re.compile(r"Job \S+ failed with state (\w+) due to: (.*)")
+JOB_DONE = re.compile(r"Job \S+ completed successfully")
 KILLED = "KILLED"
 TASK_ENDED = re.compile(r".*subprocess failed with code (\d+)$")
 NOT_STARTED = ("126", "127")
@@ -84,7 +85,8 @@ class EngineLog(logging.Handler):
             first, *others = message.splitlines() or [""]
             # Java's exception stands in the second line, where the first tells what was being done.
             cause = JAVA_CLASS.sub("", others[0], count=1) if others and JAVA_CLASS.match(others[0]) else ""
-            self._errors.append(": ".join(filter(None, [JAVA_CLASS.sub("", first).rstrip(".: "), cause])))
+            if said := ": ".join(filter(None, [JAVA_CLASS.sub("", first).rstrip(".: "), cause])):
+                self._errors.append(said)
 
     def _hear_end(self, line: str) -> None:
         if found := UNCAUGHT.match(line):
@@ -92,6 +94,8 @@ class EngineLog(logging.Handler):
         elif found := TASK_ENDED.match(line):
             hint = ", as where task_python_bin names no program" if found[1] in NOT_STARTED else ""
             self._code = f"a task ended with code {found[1]}{hint}"
+        elif JOB_DONE.match(line):
+            self._code = ""
         elif found := JOB_ENDED.match(line):
             self._ends.append(": ".join(filter(None, found.groups())))
         elif CLUSTER_ENDED.match(line):

@@ -8,7 +8,7 @@ from typing import Any
 
 from jobs.base import BatchFailed
 from jobs.errors import TRACEBACK
-from jobs.lean_mrjob import uploaded_files
+from jobs.lean_mrjob import StepFailedException, uploaded_files
 from jobs.places import Places
 from jobs.readers import Source
 from lsh_core.errors import LookalikeError
@@ -22,10 +22,13 @@ READING = re.compile(r"(?<=while reading ).+?(?= \(split from)")
 def failure(name: str, runner: Any, error: Exception, sources: Sequence[Source], reason: str = "") -> str:
     """The failing task's last words, in one line if they were meant for the user, else with all that led to them.
 
-    Where no task has said anything, it is the reason that the engine gives.
+    Where no task has said anything, it is the reason that the engine gives. Where no step has failed, as when what one
+    has written cannot be read, no task is asked.
     """
-    said = getattr(runner, "failed_task_stderr", "").partition(JAVA_FRAME)[0].strip()
-    logs = getattr(runner, "log_place", "")
+    said, logs = "", getattr(runner, "log_place", "")
+    if isinstance(error, StepFailedException):
+        said = getattr(runner, "failed_task_stderr", "").partition(JAVA_FRAME)[0].strip()
+        reason = getattr(runner, "engine_reason", "") or reason
     if not said:
         return "\n".join([f"{name}: {reason or COMMAND.sub('the command', str(error))}", *_where(logs)])
     number_of = Places(sources, uploaded_files(runner)).number_of

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
@@ -40,9 +39,9 @@ LOG_LINE = re.compile(r"\d{4}-\d\d-\d\d |\d\d/\d\d/\d\d |\s+at |\t|WARNING: ")
 class HadoopFiles:
     """Files by way of ``hadoop fs``, a process a call."""
 
-    def __init__(self, file_system: Any) -> None:
-        """The argument is mrjob's ``HadoopFilesystem``, which knows where the program is."""
-        self.file_system = file_system
+    def __init__(self, file_system: Any, withheld: frozenset[str] = frozenset()) -> None:
+        """mrjob's ``HadoopFilesystem`` knows where the program is, which does not get some of the environment."""
+        self.file_system, self.withheld = file_system, withheld
 
     def find(self, pattern: str) -> list[RemoteFile]:
         """All files that match, and those below folders that match; none if nothing does."""
@@ -80,10 +79,10 @@ class HadoopFiles:
             self._run(trouble, "-mkdir", "-p", uri.rpartition("/")[0])
             self._run(trouble, *make)
 
-    def upload(self, folder: Path, uri: str) -> None:
+    def upload(self, folder: Path, uri: str, known_as: str = "") -> None:
         """Put everything that is in a local folder into one that is there, by one process."""
         paths = [os.path.join(os.path.abspath(folder), name) for name in sorted(os.listdir(folder))]
-        self._run(f"cannot write to {uri}", "-put", *paths, uri)
+        self._run(f"cannot write to {known_as or uri}", "-put", *paths, uri)
 
     @contextmanager
     def complete_folder(self, uri: str, results: Path) -> Iterator[None]:
@@ -93,15 +92,19 @@ class HadoopFiles:
         self._run(f"cannot write to {uri}", *CHECK, "-mkdir", "-p", partial)
         try:
             yield
-            self.upload(results, partial)
+            self.upload(results, partial, known_as=uri)
             # Another run may have written there meanwhile. Into a folder the client would move, not onto it.
             if self.check_output(uri):
                 self._run(f"cannot write to {uri}", "-rmdir", uri)
             self._run(f"cannot write to {uri}", "-mv", partial, uri)
         except BaseException:
-            with suppress(RemoteError):
-                self._run(f"cannot remove {partial}", "-rm", "-r", "-f", "-skipTrash", partial)
+            self.remove(partial)
             raise
+
+    def remove(self, uri: str) -> None:
+        """Remove a folder with all that is in it, if that can be done: what else is to be told counts more."""
+        with suppress(RemoteError):
+            self._run(f"cannot remove {uri}", *CHECK, "-rm", "-r", "-f", "-skipTrash", uri)
 
     def knows(self, uri: str) -> bool:
         """Whether the client has what it takes to reach such addresses, and not only those of HDFS."""
@@ -135,52 +138,15 @@ class HadoopFiles:
         command = [*self.file_system.get_hadoop_bin(), "fs", *arguments]
         check_program(command, "hadoop_bin")
         try:
-            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                    env=without(os.environ, self.withheld))
         except OSError as error:
             raise RemoteError(f"cannot run {command[0]}: {error.strerror}") from error
 
 
-class Staging:
-    """Stands in for mrjob's file systems while it uploads below an address: makes a folder of links to what is put."""
-
-    def __init__(self, file_systems: Any, folder: Path, uri: str) -> None:
-        self._file_systems, self.folder, self._uri = file_systems, folder, uri
-        self._passing_folder = ""
-        """Where mrjob keeps a file that it has read from elsewhere until it is put: it is removed at once."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._file_systems, name)
-
-    def mkdir(self, uri: str) -> None:
-        if uri.startswith(self._uri):
-            self._path_of(uri).mkdir(parents=True, exist_ok=True)
-        else:
-            self._passing_folder = uri
-            self._file_systems.mkdir(uri)
-
-    def put(self, path: str, uri: str) -> None:
-        link = os.link if os.path.dirname(path) == self._passing_folder else os.symlink
-        link(os.path.abspath(path), self._path_of(uri))
-
-    def _path_of(self, uri: str) -> Path:
-        return self.folder / uri[len(self._uri):].strip("/")
-
-
-@contextmanager
-def uploaded_at_once(runner: Any, uri: str) -> Iterator[None]:
-    """What one of mrjob's runners uploads inside comes to HDFS, where only this user sees it, by one process.
-
-    mrjob starts one for each file, which takes longer than most of the files.
-    """
-    file_systems, files = runner.fs, HadoopFiles(runner.fs.hadoop)
-    files.make_private_folder(uri)
-    folder = Path(tempfile.mkdtemp("", "upload-", runner._get_local_tmp_dir()))
-    runner._fs = Staging(file_systems, folder, uri)
-    try:
-        yield
-    finally:
-        runner._fs = file_systems
-    files.upload(folder, uri)
+def without(env: Mapping[str, str], names: frozenset[str]) -> dict[str, str]:
+    """An environment without some variables."""
+    return {name: value for name, value in env.items() if name not in names}
 
 
 def _check_end(process: subprocess.Popen[bytes], trouble: str, said: bytes) -> None:

@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from jobs.errors import TRACEBACK
-from jobs.hadoop_files import uploaded_at_once
-from jobs.lean_mrjob import TakesNoLock, stand_ins
+from jobs.hadoop_files import HadoopFiles
+from jobs.lean_mrjob import OwnRunner, stand_ins
+from jobs.runner_uploads import uploaded_at_once
 from jobs.yarn_client import ContainerLog, exit_code, try_to_end, words_of
 
 with stand_ins():
@@ -61,19 +62,26 @@ def know_long_numbers() -> None:
 know_long_numbers()
 
 
-class ReadsLogs(TakesNoLock):
+class ReadsLogs(OwnRunner):
     """What runners share that find the words of a failed task in logs of Hadoop."""
 
     @property
-    def failed_task_stderr(self: Any) -> str:
-        """What the failed task wrote; where its log is not to be had, what Hadoop says of it beyond a code."""
+    def failed_task_stderr(self) -> str:
+        """What the failed task wrote; empty where its log is not to be had, or Hadoop ended it."""
+        return self._words("task_error") or ("" if self.engine_reason else self._words_elsewhere())
+
+    @property
+    def engine_reason(self) -> str:
+        """Why Hadoop ended a task; empty where the task ended by itself."""
+        said = self._words("hadoop_error")
+        return "" if SUBPROCESS_FAILED in said else said.partition("\n")[0]
+
+    def _words(self: Any, kind: str) -> str:
+        """What mrjob finds to be the cause of a failure."""
         if not self._log_interpretations:
             return ""
         found = self._pick_error(self._log_interpretations[-1], "streaming") or {}
-        of_task, of_hadoop = (str(found.get(kind, {}).get("message", "")) for kind in ("task_error", "hadoop_error"))
-        if not of_task and (SUBPROCESS_FAILED in of_hadoop or not of_hadoop):
-            of_task = self._words_elsewhere()
-        return of_task or ("" if SUBPROCESS_FAILED in of_hadoop else of_hadoop.partition("\n")[0])
+        return str(found.get(kind, {}).get("message", ""))
 
     def _words_elsewhere(self) -> str:
         """What the failed task wrote, where mrjob does not find it."""
@@ -93,6 +101,9 @@ class HadoopRunner(ReadsLogs, HadoopJobRunner):  # type: ignore[misc]
     def _upload_local_files(self) -> None:
         with uploaded_at_once(self, self._hadoop_tmp_dir):
             super()._upload_local_files()
+
+    def _cleanup_hadoop_tmp(self) -> None:
+        HadoopFiles(self.fs.hadoop).remove(self._hadoop_tmp_dir)
 
     def _run_hadoop(self, *args: Any, **kwargs: Any) -> Any:
         """As mrjob's; where it is interrupted, the job ends too, which Hadoop would go on with."""

@@ -120,7 +120,6 @@ with stand_ins(SLOW_MODULES):
     from mrjob.compat import jobconf_from_env
     from mrjob.conf import load_opts_from_mrjob_conf
     from mrjob.job import MRJob as StockMRJob
-    from mrjob.options import _deprecated_aliases
     from mrjob.protocol import BytesProtocol, BytesValueProtocol
     from mrjob.step import MRStep, StepFailedException
     from mrjob.util import expand_path
@@ -129,16 +128,18 @@ OF_LOCK = re.compile(r"# (obtain|release) exclusive file lock\n")
 """The first line of what mrjob's wrapper of tasks does so that only one of them runs a user's commands at a time."""
 
 __all__ = [
+    "IS_TASK",
     "BytesProtocol",
     "BytesValueProtocol",
     "MRJob",
     "MRStep",
+    "OwnRunner",
     "StepFailedException",
-    "TakesNoLock",
     "jobconf_from_env",
     "load_opts_from_mrjob_conf",
     "names_of_options",
     "stand_ins",
+    "upload_prefix",
     "uploaded_files",
 ]
 
@@ -157,17 +158,34 @@ def uploaded_files(runner: Any) -> dict[str, str]:
     return runner._upload_mgr.path_to_uri() if runner._upload_mgr else {}
 
 
+def upload_prefix(runner: Any) -> str:
+    """What the URIs of files that a runner uploads begin with; empty if it uploads none."""
+    return str(runner._upload_mgr.prefix) if runner._upload_mgr else ""
+
+
 def names_of_options(runner: str) -> set[str]:
     """What may stand under the name of a runner in a configuration."""
-    names = MRJob(["-r", runner])._runner_class().OPT_NAMES
-    return {*names, *_deprecated_aliases(names)}
+    return set(MRJob(["-r", runner])._runner_class().OPT_NAMES)
 
 
-class TakesNoLock:
-    """A runner whose tasks start without a lock, which takes another Python and leaves a file on every machine.
+class OwnRunner:
+    """What all runners here share: a temporary folder that is its user's alone, and tasks that start without a lock.
 
-    Only commands of a user may need it: ours put the program on the path of their own task.
+    That takes another Python and leaves a file on every machine. Only commands of a user may need it: ours put the
+    program on the path of their own task.
     """
+
+    @property
+    def withheld(self) -> frozenset[str]:
+        """Variables of the environment that the engine does not get."""
+        return frozenset()
+
+    def _get_local_tmp_dir(self: Any) -> str:
+        is_new = not self._local_tmp_dir
+        folder: str = super()._get_local_tmp_dir()  # type: ignore[misc]
+        if is_new:
+            os.chmod(folder, 0o700)
+        return folder
 
     def _setup_cmd_content(self: Any, setup: Any) -> list[str]:
         lines: list[str] = super()._setup_cmd_content(setup)  # type: ignore[misc]

@@ -131,15 +131,14 @@ def private_folder(parent: Optional[Path]) -> Iterator[Path]:
 
 def _check_configuration(path: Path, runner: str) -> None:
     try:
-        loaded = load_opts_from_mrjob_conf(runner, str(path))
+        given = {str(name) for _, options in load_opts_from_mrjob_conf(runner, str(path)) for name in dict(options)}
     except Exception as error:  # whatever mrjob and its parser make of it
         raise InputError(f"{path} is no mrjob configuration, YAML or JSON with options under runners: "
                          f"{' '.join(str(error).split())}") from error
-    given = [name for _, options in loaded for name in options]
     if not given and runner not in HERE:
         raise InputError(f"{path} has no options for -r {runner}, under runners: {runner}")
     # mrjob itself would only warn of them.
-    if unknown := sorted(set(given) - names_of_options(runner)):
+    if unknown := sorted(given - names_of_options(runner)):
         raise InputError(f"{path}: {', '.join(unknown)} is no option of mrjob for -r {runner}")
 
 

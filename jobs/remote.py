@@ -17,7 +17,7 @@ from jobs.errors import InputError, OutputError, RemoteError
 from jobs.hadoop_files import HadoopFiles
 from jobs.input_files import NO_PASSWORD, PASSWORD, RemoteFile, refuse_address, shown
 from jobs.job_runner import Run, default_conf
-from jobs.lean_mrjob import HERE, MRJob
+from jobs.lean_mrjob import HERE, MRJob, upload_prefix
 from jobs.outputs import check_output_folder, complete_folder
 from jobs.readers import Source
 from jobs.s3_files import S3Files
@@ -88,8 +88,8 @@ class Remote:
         runner = self.run.runner
         if runner is None or runner in HERE:
             return
-        uploads = self._runner._upload_mgr
-        num_bytes = sum(_address_bytes(source, uploads) + BYTES_OF_FILE[runner] for source in sources)
+        prefix = upload_prefix(self._runner)
+        num_bytes = sum(_address_bytes(source, prefix) + BYTES_OF_FILE[runner] for source in sources)
         if num_bytes > MAX_COMMAND_BYTES[runner]:
             raise InputError(f"-r {runner} cannot be told of {len(sources):,} files at once: join them, or name fewer")
 
@@ -114,7 +114,7 @@ class Remote:
         if s3 and S3_URI.match(uri) and not self._reads_by_client(hadoop, uri):
             return S3Files(s3)
         if hadoop and hadoop.can_handle_path(uri):
-            return HadoopFiles(hadoop)
+            return HadoopFiles(hadoop, self._runner.withheld)
         raise RemoteError(f"-r {self.run.runner} cannot reach {shown(uri)}")
 
     def _reads_by_client(self, hadoop: Any, uri: str) -> bool:
@@ -122,7 +122,7 @@ class Remote:
         if self.run.runner != "spark" or shutil.which(hadoop.get_hadoop_bin()[0]) is None:
             return False
         if self._is_s3_known is None:
-            self._is_s3_known = HadoopFiles(hadoop).knows(uri)
+            self._is_s3_known = HadoopFiles(hadoop, self._runner.withheld).knows(uri)
         return self._is_s3_known
 
     @cached_property
@@ -144,11 +144,11 @@ def is_hidden(uri: str, pattern: str) -> bool:
     return any(name.startswith(("_", ".")) for name in uri[len(named):].split("/"))
 
 
-def _address_bytes(source: Source, uploads: Any) -> int:
+def _address_bytes(source: Source, prefix: str) -> int:
     """How long an engine's name of a file may be: a local one is uploaded, or, without that, read where it is."""
     path = source.path
     if source.remote_bytes is None:
-        path = f"{uploads.prefix}{LONGEST_JOB}/{os.path.basename(path)}" if uploads else f"file://{path}"
+        path = f"{prefix}{LONGEST_JOB}/{os.path.basename(path)}" if prefix else f"file://{path}"
     return len(os.fsencode(path))
 
 

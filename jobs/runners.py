@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Callable, Optional
 
 from jobs.errors import InputError, OutputError
-from jobs.lean_mrjob import StepFailedException, TakesNoLock, stand_ins
+from jobs.lean_mrjob import OwnRunner, StepFailedException, stand_ins
 from jobs.splits import CHUNK_BYTES, PIECE, line_ranges
 from jobs.warm_tasks import WarmTasks
 
@@ -136,7 +136,7 @@ class _Simulated:
         super()._run_reducers(*args)  # type: ignore[misc]
 
 
-class InlineRunner(_Simulated, InlineMRJobRunner):  # type: ignore[misc]
+class InlineRunner(OwnRunner, _Simulated, InlineMRJobRunner):  # type: ignore[misc]
     """All tasks in this process, one after another."""
 
     def _run_multiple(self, funcs: Iterable[Callable[[], None]], num_processes: Optional[int] = None) -> None:
@@ -147,7 +147,7 @@ class InlineRunner(_Simulated, InlineMRJobRunner):  # type: ignore[misc]
         self._tell(len(tasks), len(tasks))
 
 
-class LocalRunner(TakesNoLock, _Simulated, LocalMRJobRunner):  # type: ignore[misc]
+class LocalRunner(OwnRunner, _Simulated, LocalMRJobRunner):  # type: ignore[misc]
     """A process a task, as many at a time as there are cores."""
 
     def __init__(self, **kwargs: Any) -> None:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any, Callable, Optional
 
 from jobs.errors import TRACEBACK
-from jobs.hadoop_files import uploaded_at_once
-from jobs.lean_mrjob import stand_ins
+from jobs.hadoop_files import HadoopFiles, without
+from jobs.lean_mrjob import OwnRunner, stand_ins
+from jobs.runner_uploads import uploaded_at_once
+from jobs.task_check import EXAMPLE
 from jobs.yarn_client import ContainerLog, exit_code, try_to_end, words_of, yarn_program
 
 with stand_ins():
     from mrjob.spark.runner import SparkMRJobRunner
     from mrjob.step import StepFailedException
 
-HDFS = "hdfs://"
+HDFS = ("hdfs://", "viewfs://")
 JOB_ARGS = "--job-args"
 OF_TASK = f"PythonException: {TRACEBACK}"
 APPLICATION = re.compile(r"\bapp(lication_\d+_\d+|-\d+-\d+)\b")
@@ -32,7 +34,7 @@ AWS_KEYS = frozenset(["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION
 AWS_OPTIONS = frozenset(map(str.lower, AWS_KEYS))
 
 
-class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
+class SparkRunner(OwnRunner, SparkMRJobRunner):  # type: ignore[misc]
     """Runs a job by ``spark-submit``; temporary files are under ``--local-tmp-dir`` where Spark is on this machine."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -52,9 +54,18 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
         return str(self._spark_tmp_dir).startswith(HDFS)
 
     @property
+    def withheld(self) -> frozenset[str]:
+        return AWS_KEYS if self.master == YARN else frozenset()
+
+    @property
     def has_driver_here(self) -> bool:
-        """Whether the driver runs on this machine, by ``python_bin``."""
+        """Whether the driver runs on this machine."""
         return bool(self._opts["spark_deploy_mode"] != "cluster")
+
+    @property
+    def driver_python(self) -> list[str]:
+        """The command of the driver's Python."""
+        return list(self._python_bin())
 
     def _is_here(self) -> bool:
         return self.master.startswith("local")
@@ -95,10 +106,8 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
                 self._application = found[0]
             record_callback(record)
 
-        if self.master == YARN:
-            env = {name: value for name, value in env.items() if name not in AWS_KEYS}
         try:
-            status, interpretation = super()._run_spark_submit(args, env, keep_errors)
+            status, interpretation = super()._run_spark_submit(args, without(env, self.withheld), keep_errors)
         except BaseException:
             self._end_application()
             raise
@@ -126,7 +135,7 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
     def failed_task_stderr(self) -> str:
         """The Python traceback of the task that failed last, or else of Spark's driver, which may run on YARN."""
         said = last_traceback(self._tracebacks)
-        if said or not self._application.startswith(ON_YARN):
+        if said or self.has_driver_here or not self._application.startswith(ON_YARN):
             return said
         return words_of(self._application, self.fs.hadoop.get_hadoop_bin(), "stdout", words_of_driver)
 
@@ -157,7 +166,11 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
         return args
 
     def _cleanup_hadoop_tmp(self) -> None:
-        self.fs.rm(self._spark_tmp_dir)
+        if self.keeps_files_in_hdfs:
+            HadoopFiles(self.fs.hadoop).remove(self._spark_tmp_dir)
+        else:
+            with suppress(OSError):
+                self.fs.rm(self._spark_tmp_dir)
 
 
 def last_traceback(messages: list[str]) -> str:
@@ -170,10 +183,11 @@ def last_traceback(messages: list[str]) -> str:
 
 
 def words_of_driver(logs: list[ContainerLog]) -> str:
-    """What a driver said that ran in the first container of an application of YARN.
+    """What a driver said that ran in the first container of an application of YARN; Java may have spoken there too.
 
-    >>> words_of_driver([ContainerLog("c_000001", "no numpy\\n"), ContainerLog("c_000002", "of Java's memory\\n")])
-    'no numpy'
+    >>> missing = "numpy is not installed for python on host: see conf/hadoop.conf"
+    >>> words_of_driver([ContainerLog("c_000001", f"Java\\n{missing}\\nJava\\n"), ContainerLog("c_000002", "no\\n")])
+    'numpy is not installed for python on host: see conf/hadoop.conf'
     """
-    said = [log.text.strip() for log in logs if log.is_of_master and log.text.strip()]
-    return last_traceback(said) or (said[-1] if said else "")
+    said = [log.text for log in logs if log.is_of_master]
+    return last_traceback(said) or next((line for text in said for line in text.splitlines() if EXAMPLE in line), "")

@@ -12,6 +12,8 @@ from typing import Optional
 
 OLDEST_PYTHON = (3, 9)
 OLDEST_NUMPY = (1, 25)
+EXAMPLE = "conf/hadoop.conf"
+"""Every message names it: so they are known among other lines of a log."""
 
 
 def installed_numpy() -> "Optional[tuple[int, ...]]":
@@ -32,11 +34,11 @@ def what_is_missing(version: "tuple[int, int]", numpy: "Optional[tuple[int, ...]
     here = f"{sys.executable} on {socket.gethostname()}"
     if version < OLDEST_PYTHON:
         return (f"{here} is Python {version[0]}.{version[1]}: name one of {OLDEST_PYTHON[0]}.{OLDEST_PYTHON[1]} or "
-                "later in the configuration, as conf/hadoop.conf does")
+                f"later in the configuration, as {EXAMPLE} does")
     if numpy is None or () < numpy < OLDEST_NUMPY:
         found = "not installed" if numpy is None else "{}.{}".format(*numpy)
         return (f"numpy is {found} for {here}: install {OLDEST_NUMPY[0]}.{OLDEST_NUMPY[1]} or later there, or bring an "
-                "environment along (conf/hadoop.conf shows how)")
+                f"environment along ({EXAMPLE} shows how)")
     return None
 
 

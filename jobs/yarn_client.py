@@ -63,8 +63,9 @@ def logs_of_containers(told: str) -> list[ContainerLog]:
 
 
 def yarn_program(hadoop_bin: list[str]) -> Optional[str]:
-    """YARN's client, beside Hadoop's or on ``PATH``; None if it is not here."""
-    return shutil.which("yarn", path=os.path.dirname(hadoop_bin[0])) or shutil.which("yarn")
+    """YARN's client, which is beside Hadoop's; None if it is not. Others on ``PATH`` may have that name."""
+    hadoop = shutil.which(hadoop_bin[0])
+    return shutil.which("yarn", path=os.path.dirname(hadoop)) if hadoop else None
 
 
 def words_of(
@@ -79,7 +80,7 @@ def words_of(
     while True:
         try:
             done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=CALL_SECONDS)
-        except subprocess.TimeoutExpired:
+        except (OSError, subprocess.TimeoutExpired):
             return ""
         words = pick(logs_of_containers(done.stdout.decode(errors="replace")))
         if words or time.monotonic() > deadline:

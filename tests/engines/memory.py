@@ -29,7 +29,9 @@ class PeakMemory(Lookout):
         return max(self.mb_of.values())
 
     def look(self) -> None:
-        for pid in self._engine.pids(str(self._engine.task_python)):
+        # Java is told of it too.
+        for pid in (pid for pid, command in self._engine.processes().items()
+                    if command.startswith(str(self._engine.task_python))):
             with suppress(OSError):  # it has ended meanwhile
                 if found := PEAK.search(Path(f"/proc/{pid}/status").read_text()):
                     self.mb_of[pid] = int(found[1]) // 1024

@@ -81,28 +81,6 @@ class LocalClusterSpark(Spark):
     master = f"local-cluster[{NUM_WORKERS},1,{WORKER_MB}]"
 
 
-class SparkOnYarn(Spark):
-    """Spark in the network of a Hadoop that is running, whose YARN starts its executors and whose files it reads."""
-
-    master = "yarn"
-
-    def __init__(self, hadoop: HadoopCluster, deploy_mode: str = "client") -> None:
-        """The driver runs here, or on a machine of the ``cluster``."""
-        super().__init__()
-        self.hadoop, self.deploy_mode = hadoop, deploy_mode
-        self.env.update({name: hadoop.env[name] for name in ("HADOOP_CONF_DIR", "HADOOP_USER_NAME")})
-
-    def _isolate(self) -> None:
-        self._enter_network = self.hadoop._enter_network
-
-    def runner_options(self) -> dict[str, Any]:
-        options = super().runner_options()
-        # Nodes have Spark, else all of it would be uploaded for each job; two executors fit beside a driver.
-        options["jobconf"].update({"spark.yarn.jars": f"local:{self.home}/jars/*", "spark.executor.instances": 2,
-                                   "spark.driver.memory": "512m", "spark.executor.memory": "512m"})
-        return {**options, "hadoop_bin": str(self.hadoop.hadoop), "spark_deploy_mode": self.deploy_mode}
-
-
 class StandaloneSpark(Spark):
     """A master and two workers, each a process."""
 
@@ -133,6 +111,46 @@ class StandaloneSpark(Spark):
     def runner_options(self) -> dict[str, Any]:
         # mrjob would take a folder in HDFS.
         return {**super().runner_options(), "spark_tmp_dir": str(self.folder / "tmp")}
+
+
+class BesideHadoop(Spark):
+    """Spark in the network of a Hadoop that is running, whose files it reads."""
+
+    def __init__(self, hadoop: HadoopCluster) -> None:
+        super().__init__()
+        self.hadoop = hadoop
+        self.env.update({name: hadoop.env[name] for name in ("HADOOP_CONF_DIR", "HADOOP_USER_NAME")})
+
+    def _isolate(self) -> None:
+        self._enter_network = self.hadoop._enter_network
+
+    def runner_options(self) -> dict[str, Any]:
+        return {**super().runner_options(), "hadoop_bin": str(self.hadoop.hadoop)}
+
+
+class StandaloneBesideHadoop(BesideHadoop, StandaloneSpark):
+    """A master and workers of Spark's own; what is uploaded is where mrjob puts it, in HDFS."""
+
+    def runner_options(self) -> dict[str, Any]:
+        return {name: value for name, value in super().runner_options().items() if name != "spark_tmp_dir"}
+
+
+class SparkOnYarn(BesideHadoop):
+    """Hadoop's YARN starts the executors."""
+
+    master = "yarn"
+
+    def __init__(self, hadoop: HadoopCluster, deploy_mode: str = "client") -> None:
+        """The driver runs here, or on a machine of the ``cluster``."""
+        super().__init__(hadoop)
+        self.deploy_mode = deploy_mode
+
+    def runner_options(self) -> dict[str, Any]:
+        options = super().runner_options()
+        # Nodes have Spark, else all of it would be uploaded for each job; two executors fit beside a driver.
+        options["jobconf"].update({"spark.yarn.jars": f"local:{self.home}/jars/*", "spark.executor.instances": 2,
+                                   "spark.driver.memory": "512m", "spark.executor.memory": "512m"})
+        return {**options, "spark_deploy_mode": self.deploy_mode}
 
 
 def parent_of(pid: int) -> int:

@@ -15,8 +15,7 @@ import pytest
 from tests.engines.engine import END_SECONDS, RUN_SECONDS, free_port
 from tests.engines.hadoop import HadoopCluster
 from tests.engines.places import S3, Corpus, Hdfs, Place
-from tests.engines.spark import SparkOnYarn
-from tests.engines.spark import missing as missing_spark
+from tests.engines.spark import SparkOnYarn, StandaloneBesideHadoop
 from tests.helpers import REPOSITORY, lookalike
 
 pytestmark = pytest.mark.engines
@@ -48,13 +47,17 @@ def hdfs(hadoop_cluster: HadoopCluster) -> Hdfs:
 
 @pytest.fixture(scope="module")
 def hdfs_of_spark(hadoop_cluster: HadoopCluster) -> Iterator[Hdfs]:
-    if reason := missing_spark():
-        pytest.skip(reason)
     with SparkOnYarn(hadoop_cluster) as spark:
         yield Hdfs(spark, hadoop_cluster)
 
 
-@pytest.fixture(scope="module", params=["s3", "hdfs", "hdfs_of_spark"])
+@pytest.fixture(scope="module")
+def hdfs_of_standalone(hadoop_cluster: HadoopCluster) -> Iterator[Hdfs]:
+    with StandaloneBesideHadoop(hadoop_cluster) as spark:
+        yield Hdfs(spark, hadoop_cluster)
+
+
+@pytest.fixture(scope="module", params=["s3", "hdfs", "hdfs_of_spark", "hdfs_of_standalone"])
 def place(request: pytest.FixtureRequest, corpus: Corpus) -> Place:
     """Every place in turn, with the corpus in it."""
     found: Place = request.getfixturevalue(request.param)
@@ -106,6 +109,21 @@ def test_a_namenode_that_does_not_answer_is_named(hdfs: Hdfs, corpus: Corpus, op
     refused = hdfs.engine.lookalike(*arguments)
     assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
     assert refused.stderr.startswith(f"lookalike: cannot reach {away}: ")
+    assert refused.stderr.endswith("Connection refused\n")
+
+
+@pytest.mark.parametrize("place_name", ["hdfs", "hdfs_of_spark"])
+def test_a_namenode_that_would_get_temporary_files_and_does_not_answer_is_named(
+    place_name: str, request: pytest.FixtureRequest, corpus: Corpus, tmp_path: Path
+) -> None:
+    engine = request.getfixturevalue(place_name).engine
+    conf, away = tmp_path / "my.conf", f"hdfs://127.0.0.1:{free_port()}/tmp"
+    conf.write_text(json.dumps({"include": str(engine.conf), "runners": {
+        engine.runner: {f"{engine.runner}_tmp_dir": away}}}))
+    command = engine.pairs_command(corpus.folder / "a.jsonl", "--out", tmp_path / "out")
+    refused = engine.run(*command, "--conf", conf)
+    assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
+    assert refused.stderr.startswith(f"lookalike: cannot write to {away}/")
     assert refused.stderr.endswith("Connection refused\n")
 
 

@@ -126,7 +126,8 @@ def paused(cluster: HadoopCluster, task_pids: Callable[[], list[int]]) -> Iterat
         yield
     finally:
         for pid in pids:
-            os.kill(pid, signal.SIGCONT)
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
 
 
 def assert_only_for_their_owner(cluster: HadoopCluster) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,3 +53,14 @@ def test_missing_numpy_is_one_line(spark: SparkOnYarn, tmp_path: Path) -> None:
         failed = spark.lookalike(DATA / "articles.jsonl", "--out", tmp_path / "out")
     assert failed.exit_code == 1 and not (tmp_path / "out").exists()
     assert re.search(r"^lookalike: gate: numpy is not installed for .*\n\Z", failed.stderr, re.MULTILINE), failed.stderr
+
+
+def test_a_configuration_that_nobody_names_is_told_in_sparks_words(spark: SparkOnYarn, tmp_path: Path) -> None:
+    conf = tmp_path / "my.conf"
+    conf.write_text(json.dumps({"include": str(spark.conf), "runners": {
+        "spark": {"spark_tmp_dir": str(tmp_path / "spark")}}}))
+    command = spark.pairs_command(DATA / "articles.jsonl", "--out", tmp_path / "out")
+    failed = spark.run(*command, "--conf", conf, HADOOP_CONF_DIR="")
+    assert failed.exit_code == 1 and not (tmp_path / "out").exists()
+    (line,) = failed.stderr.splitlines()
+    assert line.startswith("lookalike: gate: ") and "HADOOP_CONF_DIR or YARN_CONF_DIR must be set" in line

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Optional
 
 from jobs.base import BatchFailed
 from jobs.failures import TRACEBACK, failure, last_words
 from jobs.input_split import InputSplit
+from jobs.lean_mrjob import StepFailedException
 from jobs.mr_pairs import HotBucket
 from jobs.readers import Source
 
@@ -19,19 +20,34 @@ SECOND = ("\nThe above exception was the direct cause of the following exception
 JAVA = "\n\tat org.apache.spark.api.python.BasePythonRunner.read(PythonRunner.scala:1)\n\tat org.apache.spark.X\n"
 
 
-def told(said: str, logs: str = "", error: str = "Step 1 of 1 failed", reason: str = "") -> str:
+def told(
+    said: str, logs: str = "", error: Optional[Exception] = None, reason: str = "", engine_reason: str = ""
+) -> str:
     uris = {"/tmp/mine.jsonl": "hdfs:///files/mine.jsonl"}
     manager = SimpleNamespace(path_to_uri=lambda: uris)
-    runner: Any = SimpleNamespace(failed_task_stderr=said, log_place=logs, _upload_mgr=manager)
-    return failure("pairs", runner, RuntimeError(error), SOURCES, reason)
+    runner: Any = SimpleNamespace(failed_task_stderr=said, engine_reason=engine_reason, log_place=logs,
+                                  _upload_mgr=manager)
+    return failure("pairs", runner, error or StepFailedException(step_num=0, num_steps=1), SOURCES, reason)
 
 
 def test_nothing_said() -> None:
     assert told("") == "pairs: Step 1 of 1 failed"
     assert told("", "there") == "pairs: Step 1 of 1 failed\nlogs: there"
     assert told("", "there", reason="no such queue") == "pairs: no such queue\nlogs: there"
-    command = "Step 1 of 1 failed: Command '['hadoop', 'jar']' returned non-zero exit status 256."
-    assert told("", error=command) == "pairs: Step 1 of 1 failed: the command returned non-zero exit status 256."
+    failed = StepFailedException("Command '['hadoop', 'jar']' returned non-zero exit status 256.", 0, 1)
+    assert told("", error=failed) == "pairs: Step 1 of 1 failed: the command returned non-zero exit status 256."
+
+
+def test_what_an_engine_says_of_a_task_comes_with_the_logs() -> None:
+    limit = "Container is beyond its limits"
+    assert told("", "there", reason="FAILED", engine_reason=limit) == f"pairs: {limit}\nlogs: there"
+    assert told("no numpy", "there", reason="FAILED", engine_reason=limit) == "pairs: no numpy"
+
+
+def test_where_no_step_has_failed_no_task_is_asked() -> None:
+    error = OSError("Could not stream hdfs:///x")
+    for reason, found in (("", "Could not stream hdfs:///x"), ("Connection refused", "Connection refused")):
+        assert told(FIRST, "there", error, reason, "Container is beyond its limits") == f"pairs: {found}\nlogs: there"
 
 
 def test_what_users_can_mend_is_one_line() -> None:

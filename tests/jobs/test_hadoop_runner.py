@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
+import stat
 import sys
 from pathlib import Path
 from typing import Any, Optional
@@ -25,6 +27,7 @@ LOG = """\
 """
 CLIENT = """#!/bin/sh
 case "$1" in
+    fs) {on_files} ;;
     version) echo Hadoop 3.4.2 ;;
     job) echo "$@" >> {told}; exec {on_kill} ;;
     jar) exit 3 ;;
@@ -33,9 +36,9 @@ esac
 """Hadoop's program, as far as it is used here."""
 
 
-def make_client(folder: Path, on_kill: str = "true") -> Path:
+def make_client(folder: Path, on_kill: str = "true", on_files: str = "true") -> Path:
     client = folder / "hadoop"
-    client.write_text(CLIENT.format(told=folder / "told", on_kill=on_kill))
+    client.write_text(CLIENT.format(told=folder / "told", on_kill=on_kill, on_files=on_files))
     client.chmod(0o755)
     return client
 
@@ -87,6 +90,26 @@ def test_what_interrupts_a_run_is_told_whether_or_not_its_job_could_be_killed(
     assert (tmp_path / "told").read_text() == "job -kill job_1_0001\n"
 
 
+@pytest.mark.parametrize("kind", ["inline", "local", "hadoop", "spark", "emr"])
+def test_the_temporary_folder_of_a_job_by_itself_is_private(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = {"emr": ["--cloud-tmp-dir", "s3://bucket/tmp", "--region", "us-east-1"],
+               "spark": ["--spark-master", "local"]}
+    if kind == "emr":
+        pytest.importorskip("boto3")
+    # What is kept in S3 is nothing that this test looks at.
+    monkeypatch.setattr("mrjob.emr.EMRJobRunner._cleanup_cloud_tmp", lambda _: None)
+    umask = os.umask(0o022)
+    try:
+        with runner_of("-r", kind, "--local-tmp-dir", str(tmp_path), *options.get(kind, [])) as runner:
+            folder = Path(runner._get_local_tmp_dir())
+            assert folder.parent == tmp_path and stat.S_IMODE(folder.stat().st_mode) == 0o700
+            assert runner._get_local_tmp_dir() == str(folder)
+    finally:
+        os.umask(umask)
+
+
 def test_ids_are_heard_while_they_are_listened_to() -> None:
     log = logging.getLogger("mrjob.logs.step")
     level = log.level
@@ -109,21 +132,30 @@ def test_a_job_that_logs_everything_keeps_secrets(runner: str, tmp_path: Path) -
     assert not tells((said.stdout + said.stderr).encode(), SECRETS.values())
 
 
-@pytest.mark.parametrize(("found", "elsewhere", "said"), [
-    ({"task_error": {"message": "no numpy"}, "hadoop_error": {"message": "x"}}, "other", "no numpy"),
-    ({"hadoop_error": {"message": "subprocess failed with code 1"}}, "no numpy", "no numpy"),
+@pytest.mark.parametrize(("found", "elsewhere", "said", "reason"), [
+    ({"task_error": {"message": "no numpy"}, "hadoop_error": {"message": "x"}}, "other", "no numpy", "x"),
+    ({"hadoop_error": {"message": "subprocess failed with code 1"}}, "no numpy", "no numpy", ""),
     # A code alone is told by what has heard it.
-    ({"hadoop_error": {"message": "x: subprocess failed with code 127\n\tat y"}}, "", ""),
-    ({"hadoop_error": {"message": "Container is beyond limits\n\tat y"}}, "other", "Container is beyond limits"),
-    (None, "", ""),
+    ({"hadoop_error": {"message": "x: subprocess failed with code 127\n\tat y"}}, "", "", ""),
+    ({"hadoop_error": {"message": "Container is beyond limits\n\tat y"}}, "other", "", "Container is beyond limits"),
+    (None, "", "", ""),
 ])  # fmt: skip
-def test_what_a_failed_task_said(
-    found: Optional[dict[str, Any]], elsewhere: str, said: str, monkeypatch: pytest.MonkeyPatch
+def test_what_a_failed_task_said_and_hadoop_of_it(
+    found: Optional[dict[str, Any]], elsewhere: str, said: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with runner_of() as runner:
-        assert (runner.failed_task_stderr, runner.log_place) == ("", "")
+        assert (runner.failed_task_stderr, runner.engine_reason, runner.log_place) == ("", "", "")
         runner._log_interpretations.append({"step": {"application_id": "application_1_0001"}})
         monkeypatch.setattr(runner, "_pick_error", lambda *_: found)
         monkeypatch.setattr(runner, "_words_elsewhere", lambda: elsewhere)
-        assert runner.failed_task_stderr == said
+        assert (runner.failed_task_stderr, runner.engine_reason) == (said, reason)
         assert runner.log_place.startswith("yarn logs -applicationId application_1_0001; or, where YARN does not")
+
+
+def test_a_job_by_itself_that_cannot_write_says_so_in_one_line(tmp_path: Path) -> None:
+    job = (sys.executable, REPOSITORY / "jobs" / "mr_pairs.py", "data/articles.jsonl", "-r", "hadoop", "-q")
+    client = make_client(tmp_path, on_files='echo "mkdir: Permission denied: user=me" >&2; exit 1')
+    done = run_command(*job, "--no-conf", "--hadoop-bin", client, "--hadoop-streaming-jar", "x.jar")
+    assert done.exit_code == 1 and done.stdout == ""
+    assert done.stderr.startswith("mr_pairs.py: cannot write to hdfs:///user/") and done.stderr.count("\n") == 1
+    assert done.stderr.endswith(": Permission denied: user=me\n")

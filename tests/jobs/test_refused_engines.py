@@ -17,7 +17,6 @@ import pytest
 from jobs.engine_check import check_spark
 from jobs.errors import InputError, OutputError, RemoteError
 from jobs.job_runner import Run
-from jobs.lean_mrjob import names_of_options
 from jobs.mr_pairs import MRPairs
 from jobs.pipeline import find_pairs
 from lsh_core.errors import SettingsError
@@ -64,23 +63,25 @@ def test_a_master_of_spark_that_does_not_answer(addresses: str, why: str, tmp_pa
     assert tree(tmp_path) == ["my.conf"]
 
 
-@pytest.mark.parametrize(("folder", "why"), [
-    ("/conf", "cannot run /nowhere/hadoop: .*hadoop_bin in the file"), ("", "none of HADOOP_CONF_DIR, YARN_CONF_DIR")])
-def test_what_spark_on_yarn_needs(folder: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HADOOP_CONF_DIR", folder)
-    conf, program = tmp_path / "my.conf", "/nowhere/hadoop" if folder else "true"
+def test_what_spark_on_yarn_needs(tmp_path: Path) -> None:
+    conf = tmp_path / "my.conf"
     conf.write_text(json.dumps({"runners": {"spark": {
-        **THIS_PYTHON, "spark_submit_bin": ["true"], "spark_master": "yarn", "hadoop_bin": [program]}}}))
-    with pytest.raises(RemoteError, match=why):
+        **THIS_PYTHON, "spark_submit_bin": ["true"], "spark_master": "yarn", "hadoop_bin": ["no-hadoop"]}}}))
+    with pytest.raises(RemoteError, match=r"^cannot run no-hadoop: it is not on PATH; hadoop_bin in the file"):
         find_pairs(Run([ARTICLES], tmp_path / "out", "spark", conf=conf), Settings(), QUIET)
     assert tree(tmp_path) == ["my.conf"]
 
 
 @pytest.mark.parametrize(("python", "why"), [
-    (["/nowhere/python"], "cannot run /nowhere/python: it is not on PATH; python_bin in the file of --conf names it$"),
+    (["/nowhere/python"], "cannot run /nowhere/python: no such program; python_bin in the file of --conf names it$"),
+    (["no-python"], "cannot run no-python: it is not on PATH; python_bin in the file of --conf names it$"),
+    (["sh", "-c", "exec sleep 60"], "cannot use sh, which python_bin in the file of --conf names: .* timed out after"),
     ([sys.executable, "-I", "-S"], "cannot use .*, which python_bin in .* names: numpy is not installed for "),
     (["false"], "cannot use false, which python_bin in the file of --conf names: code 1$")])
-def test_a_python_that_sparks_driver_cannot_work_with(python: list[str], why: str, tmp_path: Path) -> None:
+def test_a_python_that_sparks_driver_cannot_work_with(
+    python: list[str], why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jobs.engine_check.PYTHON_SECONDS", 60 if python[0] == sys.executable else 1)
     conf = tmp_path / "my.conf"
     conf.write_text(json.dumps({"runners": {"spark": {"spark_submit_bin": ["true"], "python_bin": python}}}))
     with pytest.raises(RemoteError, match=why):
@@ -129,7 +130,8 @@ def test_an_engine_that_nobody_knows(tmp_path: Path) -> None:
         Run([ARTICLES], tmp_path / "out", "nope")
 
 
-@pytest.mark.parametrize("content", ["id,text\n1,a\n", "[1, 2]", "{", "a: b: c", "\0"])
+@pytest.mark.parametrize("content", [
+    "id,text\n1,a\n", "[1, 2]", "{", "a: b: c", "\0", "runners: {local: 5}", "runners: {local: abc}"])
 def test_a_configuration_that_is_none(content: str, tmp_path: Path) -> None:
     conf = tmp_path / "my.conf"
     conf.write_text(content)
@@ -140,7 +142,7 @@ def test_a_configuration_that_is_none(content: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("content", "why"), [
     ("runners: {hadoop: {task_python_bin: python3}}", "has no options for -r spark, under runners: spark"),
     ("{}", "has no options for -r spark, under runners: spark"),
-    ("runners: {spark: {spark_mastre: yarn, nope: 1}}", "nope, spark_mastre is no option of mrjob for -r spark"),
+    ("runners: {spark: {spark_mastre: yarn, 7: 1}}", "7, spark_mastre is no option of mrjob for -r spark"),
     ("runners: {spark: {hadoop_streaming_jar: x.jar}}", "hadoop_streaming_jar is no option of mrjob for -r spark")])
 def test_options_that_would_do_nothing(content: str, why: str, tmp_path: Path) -> None:
     conf = tmp_path / "my.conf"
@@ -148,10 +150,6 @@ def test_options_that_would_do_nothing(content: str, why: str, tmp_path: Path) -
     with pytest.raises(InputError, match=rf"my\.conf:? {why}$"):
         find_pairs(Run([ARTICLES], tmp_path / "out", "spark", conf=conf), Settings(), QUIET)
     assert tree(tmp_path) == ["my.conf"]
-
-
-def test_former_names_of_options_are_known() -> None:
-    assert names_of_options("emr") >= {"cloud_part_size_mb", "cloud_upload_part_size", "region"}
 
 
 @pytest.mark.parametrize("name", ["local.conf", "hadoop.conf", "spark.conf", "emr.conf"])

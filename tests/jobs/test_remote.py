@@ -15,14 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.errors import InputError
-from jobs.hadoop_files import HadoopFiles, Staging, complaint, parse_listing
+from jobs.hadoop_files import HadoopFiles, complaint, parse_listing
 from jobs.input_files import RemoteFile
 from jobs.job_runner import Run
 from jobs.mr_rejects import MRRejects
 from jobs.readers import Source
 from jobs.remote import Remote, cut_in_parts, is_hidden
+from jobs.runner_uploads import Staging
 from jobs.s3_files import S3Files, matches
 from tests.helpers import tree
+from tests.watching import KEYS, tells
 
 LISTING = """\
 Found 4 items
@@ -189,6 +191,18 @@ def test_parts_together_are_the_file_and_hold_whole_lines(lines: list[bytes], pa
         assert [found for found in tree(folder) if "/" not in found] == ["kept", "pairs", "run.json"]
         assert b"".join(part.read_bytes() for part in sorted((folder / "kept").glob("part-*.tsv"))) == (
             b"a\tone\nb\ttwo\n")
+
+
+@pytest.mark.parametrize(("runner", "options"), [
+    ("spark", {"spark_master": "yarn"}), ("spark", {"spark_master": "spark://host:1"}), ("hadoop", {})])
+def test_the_client_is_not_told_keys_that_tasks_do_not_get(
+    runner: str, options: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, key in KEYS.items():
+        monkeypatch.setenv(name, key)
+    client = ["sh", "-c", f'env > {tmp_path}/told; echo "-rw-r--r-- 1 10 2026-11-18 15:19 hdfs:///x"']
+    assert remote_of(runner, tmp_path, hadoop_bin=client, **options).find("hdfs:///x") == [RemoteFile("hdfs:///x", 10)]
+    assert tells((tmp_path / "told").read_bytes(), KEYS.values()) == (options != {"spark_master": "yarn"})
 
 
 @pytest.mark.parametrize(("hadoop_bin", "files"), [

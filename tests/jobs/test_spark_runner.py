@@ -87,6 +87,18 @@ def test_a_single_option_reaches_the_job(tmp_path: Path) -> None:
         assert not any("--job-args" in arg for arg in runner._spark_script_args(0))
 
 
+@pytest.mark.parametrize("folder", ["hdfs:///tmp/x", "viewfs://table/x"])
+def test_what_cannot_be_removed_from_hdfs_is_left(folder: str, tmp_path: Path) -> None:
+    client = tmp_path / "hadoop"
+    client.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\nexit 1\n')
+    client.chmod(0o755)
+    places = ("--spark-master", "yarn", "--spark-tmp-dir", folder, "--hadoop-bin", str(client))
+    with MRPairs(options(tmp_path, *places)).make_runner() as runner:
+        assert runner.keeps_files_in_hdfs
+    asked = (tmp_path / "asked").read_text()
+    assert f" -rm -r -f -skipTrash {folder}/" in asked and "ipc.client.connect.timeout" in asked
+
+
 @pytest.mark.parametrize(("master", "keys"), [("yarn", {}), ("spark://localhost:7077", KEYS)])
 def test_keys_of_the_environment_are_kept_from_yarn(
     master: str, keys: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -98,6 +110,7 @@ def test_keys_of_the_environment_are_kept_from_yarn(
     monkeypatch.setattr(SparkMRJobRunner, "_run_spark_submit", submit)
     with MRPairs(options(tmp_path, "--spark-master", master, "--spark-tmp-dir", str(tmp_path))).make_runner() as runner:
         assert runner._run_spark_submit([], {"A": "b", **KEYS}, print) == (0, {})
+        assert runner.withheld == set(KEYS) - set(keys)
 
 
 def test_a_client_of_yarn_that_cannot_run_hides_no_interruption(
