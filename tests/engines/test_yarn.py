@@ -60,7 +60,7 @@ def test_a_configuration_that_nobody_names_is_told_in_sparks_words(spark: SparkO
     conf.write_text(json.dumps({"include": str(spark.conf), "runners": {
         "spark": {"spark_tmp_dir": str(tmp_path / "spark")}}}))
     command = spark.pairs_command(DATA / "articles.jsonl", "--out", tmp_path / "out")
-    failed = spark.run(*command, "--conf", conf, HADOOP_CONF_DIR="")
+    failed = spark.run("env", "-u", "HADOOP_CONF_DIR", *command, "--conf", conf)
     assert failed.exit_code == 1 and not (tmp_path / "out").exists()
     (line,) = failed.stderr.splitlines()
     assert line.startswith("lookalike: gate: ") and "HADOOP_CONF_DIR or YARN_CONF_DIR must be set" in line
