@@ -166,8 +166,9 @@ def make_gate(work: CorpusRun) -> Path:
         with open(lines, "rb") as file:
             write_gate(path, file, jobs.settings)
 
-    # It stands beside the results, whose folder may have any name.
-    gate = Path(plain_path(str(work.stages.make("gate", work.report, produce)), "", jobs.tmp_dir))
+    made = work.stages.make("gate", work.report, produce)
+    # It stands beside the results, whose folder may have any name. Spark gives tasks a file by its name behind a link.
+    gate = Path(plain_path(str(made), "", jobs.tmp_dir, made.name))
     check_input(jobs, work.report, work.run, gate)
     return gate
 

@@ -203,13 +203,13 @@ def _save(chunks: Iterable[bytes], tmp_dir: Path, ending: str = "") -> str:
     return path
 
 
-def plain_path(path: str, packing: str, tmp_dir: Path) -> str:
+def plain_path(path: str, packing: str, tmp_dir: Path, name: str = "lines") -> str:
     """The path itself, or a link to it where an engine would see more in it than a name."""
     path = os.path.abspath(path)
     if PLAIN_PATH.fullmatch(path) and path.endswith(packing):
         return path
     try:
-        link = os.path.join(tempfile.mkdtemp("", "input-", os.path.abspath(tmp_dir)), "lines" + packing)
+        link = os.path.join(tempfile.mkdtemp("", "input-", os.path.abspath(tmp_dir)), name + packing)
         os.symlink(path, link)
     except OSError as error:
         raise OutputError(f"cannot write to {tmp_dir}: {error.strerror or error}") from error

@@ -149,6 +149,7 @@ def names_without_secrets(cluster: HadoopCluster, folder: Path) -> set[str]:
     return {path.name for path in folder.rglob("*")}
 
 
+@pytest.mark.ci_engines
 def test_names_are_only_names(engine: Engine, hostile: Hostile, tmp_path: Path) -> None:
     expected = lookalike("pairs", hostile.plain, "-r", "inline", "--out", tmp_path / "expected", "-q")
     out = tmp_path / f"$(touch {TRAP}) it's"
