@@ -171,8 +171,8 @@ def names_of_options(runner: str) -> set[str]:
 class OwnRunner:
     """What all runners here share: a temporary folder that is its user's alone, and tasks that start without a lock.
 
-    That takes another Python and leaves a file on every machine. Only commands of a user may need it: ours put the
-    program on the path of their own task.
+    mrjob's lock takes another Python and leaves a file on every machine. Only commands of a user may need it: ours put
+    the program on the path of their own task.
     """
 
     @property
