@@ -72,7 +72,7 @@ class LookalikeJob(MRJob):
         """As mrjob's; where the job was started, an error that is the user's to mend is one line."""
         try:
             super().run()
-        except LookalikeError as error:
+        except (LookalikeError, OSError, ImportError) as error:
             if IS_TASK:
                 raise
             sys.exit(f"{os.path.basename(sys.argv[0])}: {error}")

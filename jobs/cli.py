@@ -10,7 +10,7 @@ import signal
 import sys
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 import click
 
@@ -18,6 +18,7 @@ from jobs import __version__
 from jobs.cli_options import (
     FILE,
     against_option,
+    folder_or_address,
     read_exact_settings,
     read_run,
     read_settings,
@@ -110,9 +111,10 @@ def dedup(cluster: str, keep: str, exact_only: bool, resume: bool, quiet: bool, 
 
 @cli.command()
 @run_options
-@click.option("--add", type=FILE, metavar="INDEX", help="Add the documents to this index instead of making one.")
+@click.option("--add", type=folder_or_address, metavar="INDEX",
+              help="Add the documents to this index instead of making one.")
 @setting_options
-def index(add: Optional[Path], quiet: bool, **values: Any) -> None:
+def index(add: Optional[Union[Path, str]], quiet: bool, **values: Any) -> None:
     """Make an index of a corpus, or add new documents to one.
 
     An index is a folder that later runs of pairs and dedup take as --against, under the same settings, without
@@ -126,6 +128,8 @@ def index(add: Optional[Path], quiet: bool, **values: Any) -> None:
     if add is None:
         display.summary(make_index(run, settings, display), run.out)
         return
+    if not isinstance(add, Path):
+        raise SettingsError(f"an index is a local folder, and --add is {shown(add)}")
     if click.get_current_context().get_parameter_source("out") is click.core.ParameterSource.COMMANDLINE:
         raise SettingsError(f"--add extends {add} where it is, and --out names another folder: leave out one")
     display.summary(extend_index(add, run, settings, display), add)

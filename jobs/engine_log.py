@@ -31,6 +31,7 @@ ADDRESSES = (
 )
 JAVA_CLASS = re.compile(r"(?:[a-z]\w*\.)+[A-Z][\w$]*: ")
 UNCAUGHT = re.compile(rf'Exception in thread "main" {JAVA_CLASS.pattern}(.+)')
+UNKNOWN_OPTION = re.compile(r"(?:Error: )?(Unrecognized option: \S+)")
 JOB_ENDED = re.compile(r"Job \S+ failed with state (\w+) due to: (.*)")
 JOB_DONE = re.compile(r"Job \S+ completed successfully")
 KILLED = "KILLED"
@@ -89,7 +90,7 @@ class EngineLog(logging.Handler):
                 self._errors.append(said)
 
     def _hear_end(self, line: str) -> None:
-        if found := UNCAUGHT.match(line):
+        if found := UNCAUGHT.match(line) or UNKNOWN_OPTION.match(line):
             self._ends.append(found[1])
         elif found := TASK_ENDED.match(line):
             hint = ", as where task_python_bin names no program" if found[1] in NOT_STARTED else ""

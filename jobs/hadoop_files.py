@@ -29,6 +29,7 @@ CHECK = [argument for name, value in CHECK_SETTINGS.items() for argument in ("-D
 # -rw-r--r--   1 owner group   3276 2010-01-13 14:00 hdfs:///folder/a file
 LISTED_FILE = re.compile(r"-\S+ .* (\d+) \d{4}-\d\d-\d\d \d\d:\d\d (.+)")
 MISSING = "No such file or directory"
+NOT_CONFIGURED = re.compile(r"core-site\.xml not found|no host: ")
 NO_CLASS = "FileSystem not found"
 COMPLAINT = re.compile(r"^-?[a-z][a-zA-Z]*: (?:Fatal internal error\n)?(.*)", re.MULTILINE)
 """Begins with the name of a command; what Java and its launcher warn of has other names."""
@@ -153,6 +154,8 @@ def _check_end(process: subprocess.Popen[bytes], trouble: str, said: bytes) -> N
     """Refuse to go on where the client failed; what it complains of becomes the end of the message."""
     if code := process.wait():
         why = complaint(said.decode(errors="replace")) or f"hadoop ended with code {code}"
+        if NOT_CONFIGURED.search(why):
+            why += "; HADOOP_CONF_DIR names the folder of Hadoop's configuration"
         raise RemoteError(shown(f"{trouble}: {why}"))
 
 

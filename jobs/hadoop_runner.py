@@ -10,7 +10,8 @@ from typing import Any
 
 from jobs.errors import TRACEBACK
 from jobs.hadoop_files import HadoopFiles
-from jobs.lean_mrjob import OwnRunner, stand_ins
+from jobs.lean_mrjob import stand_ins
+from jobs.own_runner import OwnRunner
 from jobs.runner_uploads import uploaded_at_once
 from jobs.yarn_client import ContainerLog, exit_code, try_to_end, words_of
 
@@ -25,6 +26,10 @@ COMMAND = "+ "
 
 SUBPROCESS_FAILED = "subprocess failed with code"
 """What Hadoop says of a task that ended by itself; of others, such as those that took too much memory, it knows why."""
+
+NOT_LAUNCHED = "Exception from container-launch"
+WRITTEN = "bytes of stderr :"
+WHEN = re.compile(r"^\[\d{4}-\d\d-\d\d [\d:.]+\]")
 
 RUNNING_JOB = re.compile(r"\s*Running job: (job_\d+_\d+)")
 
@@ -68,13 +73,17 @@ class ReadsLogs(OwnRunner):
     @property
     def failed_task_stderr(self) -> str:
         """What the failed task wrote; empty where its log is not to be had, or Hadoop ended it."""
-        return self._words("task_error") or ("" if self.engine_reason else self._words_elsewhere())
+        said = self._words("task_error")
+        # What Java wrote to such a log is no task's.
+        if said.startswith(COMMAND) or TRACEBACK in said:
+            return said
+        return "" if self.engine_reason else self._words_elsewhere()
 
     @property
     def engine_reason(self) -> str:
         """Why Hadoop ended a task; empty where the task ended by itself."""
         said = self._words("hadoop_error")
-        return "" if SUBPROCESS_FAILED in said else said.partition("\n")[0]
+        return "" if SUBPROCESS_FAILED in said else told_of_container(said)
 
     def _words(self: Any, kind: str) -> str:
         """What mrjob finds to be the cause of a failure."""
@@ -132,6 +141,21 @@ class HadoopRunner(ReadsLogs, HadoopJobRunner):  # type: ignore[misc]
             return ""
         return (f"yarn logs -applicationId {self._last_application}; or, where YARN does not bring logs together, on "
                 "the job's page and in userlogs on the task's machine")
+
+
+def told_of_container(said: str) -> str:
+    r"""Why a container ended, of what Hadoop says of it: the first words of its Java, if that could not start.
+
+    >>> told_of_container("[2026-01-02 15:19:12.5]Container is beyond its limits\nDump of x")
+    'Container is beyond its limits'
+    >>> told_of_container("[2026-01-02 15:19:12.5]Exception from container-launch.\nLast bytes of stderr :\nNo heap\n")
+    'No heap'
+    """
+    first, *others = WHEN.sub("", said).splitlines() or [""]
+    if first.startswith(NOT_LAUNCHED):
+        written = "\n".join(others).rpartition(WRITTEN)[2].strip()
+        return written.partition("\n")[0] or first
+    return first
 
 
 def words_of_task(logs: list[ContainerLog]) -> str:

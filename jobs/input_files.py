@@ -44,8 +44,13 @@ ENGINES_OF = {"hdfs": "-r hadoop and spark do", "s3": "-r emr does", "s3a": "-r 
 
 def refuse_address(uri: str) -> NoReturn:
     """Where no engine reads or writes."""
-    others = ENGINES_OF.get(uri.partition("://")[0].lower(), "-r hadoop, spark and emr take some")
-    raise RemoteError(f"{shown(uri)} is an address, which -r inline and local do not take; {others}")
+    raise RemoteError(f"{shown(uri)} is an address, which -r inline and local do not take{other_engines(uri)}")
+
+
+def other_engines(uri: str) -> str:
+    """Which engines read and write at an address, as the end of a message; empty if that is not known."""
+    engines = ENGINES_OF.get(uri.partition("://")[0].lower())
+    return f"; {engines}" if engines else ""
 
 
 class Found(NamedTuple):

@@ -124,16 +124,12 @@ with stand_ins(SLOW_MODULES):
     from mrjob.step import MRStep, StepFailedException
     from mrjob.util import expand_path
 
-OF_LOCK = re.compile(r"# (obtain|release) exclusive file lock\n")
-"""The first line of what mrjob's wrapper of tasks does so that only one of them runs a user's commands at a time."""
-
 __all__ = [
     "IS_TASK",
     "BytesProtocol",
     "BytesValueProtocol",
     "MRJob",
     "MRStep",
-    "OwnRunner",
     "StepFailedException",
     "jobconf_from_env",
     "load_opts_from_mrjob_conf",
@@ -166,33 +162,6 @@ def upload_prefix(runner: Any) -> str:
 def names_of_options(runner: str) -> set[str]:
     """What may stand under the name of a runner in a configuration."""
     return set(MRJob(["-r", runner])._runner_class().OPT_NAMES)
-
-
-class OwnRunner:
-    """What all runners here share: a temporary folder that is its user's alone, and tasks that start without a lock.
-
-    mrjob's lock takes another Python and leaves a file on every machine. Only commands of a user may need it: ours put
-    the program on the path of their own task.
-    """
-
-    @property
-    def withheld(self) -> frozenset[str]:
-        """Variables of the environment that the engine does not get."""
-        return frozenset()
-
-    def _get_local_tmp_dir(self: Any) -> str:
-        is_new = not self._local_tmp_dir
-        folder: str = super()._get_local_tmp_dir()  # type: ignore[misc]
-        if is_new:
-            os.chmod(folder, 0o700)
-        return folder
-
-    def _setup_cmd_content(self: Any, setup: Any) -> list[str]:
-        lines: list[str] = super()._setup_cmd_content(setup)  # type: ignore[misc]
-        if self._opts["setup"]:
-            return lines
-        paragraphs = "\n".join(lines).split("\n\n")
-        return "\n\n".join(part for part in paragraphs if not OF_LOCK.match(part)).split("\n")
 
 
 HERE = (None, "inline", "local")

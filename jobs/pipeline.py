@@ -130,12 +130,16 @@ def private_folder(parent: Optional[Path]) -> Iterator[Path]:
 
 
 def _check_configuration(path: Path, runner: str) -> None:
+    def options_of(name: str) -> set[str]:
+        return {str(option) for _, options in load_opts_from_mrjob_conf(name, str(path)) for option in dict(options)}
+
     try:
-        given = {str(name) for _, options in load_opts_from_mrjob_conf(runner, str(path)) for name in dict(options)}
+        # One file is for both that run here, of which the size of the input may choose.
+        given, are_any = options_of(runner), any(map(options_of, filter(None, HERE) if runner in HERE else [runner]))
     except Exception as error:  # whatever mrjob and its parser make of it
         raise InputError(f"{path} is no mrjob configuration, YAML or JSON with options under runners: "
                          f"{' '.join(str(error).split())}") from error
-    if not given and runner not in HERE:
+    if not are_any:
         raise InputError(f"{path} has no options for -r {runner}, under runners: {runner}")
     # mrjob itself would only warn of them.
     if unknown := sorted(given - names_of_options(runner)):

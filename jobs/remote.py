@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Optional, Union
 from jobs.engine_check import check_boto3, check_hadoop, check_spark
 from jobs.errors import InputError, OutputError, RemoteError
 from jobs.hadoop_files import HadoopFiles
-from jobs.input_files import NO_PASSWORD, PASSWORD, RemoteFile, refuse_address, shown
+from jobs.input_files import NO_PASSWORD, PASSWORD, RemoteFile, other_engines, refuse_address, shown
 from jobs.job_runner import Run, default_conf
 from jobs.lean_mrjob import HERE, MRJob, upload_prefix
 from jobs.outputs import check_output_folder, complete_folder
@@ -115,7 +115,7 @@ class Remote:
             return S3Files(s3)
         if hadoop and hadoop.can_handle_path(uri):
             return HadoopFiles(hadoop, self._runner.withheld)
-        raise RemoteError(f"-r {self.run.runner} cannot reach {shown(uri)}")
+        raise RemoteError(f"-r {self.run.runner} cannot reach {shown(uri)}{other_engines(uri)}")
 
     def _reads_by_client(self, hadoop: Any, uri: str) -> bool:
         """Whether Hadoop's client knows Spark's addresses of S3: it has the keys of a configuration that both read."""

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from jobs.errors import InputError
 from jobs.hadoop_files import HadoopFiles
 
 
@@ -31,6 +32,8 @@ class Staging:
             self._file_systems.mkdir(uri)
 
     def put(self, path: str, uri: str) -> None:
+        if not os.path.exists(path):
+            raise InputError(f"cannot read {path}, which is to be uploaded: no such file")
         link = os.link if os.path.dirname(path) == self._passing_folder else os.symlink
         link(os.path.abspath(path), self._path_of(uri))
 

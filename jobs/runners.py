@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, Callable, Optional
 
 from jobs.errors import InputError, OutputError
-from jobs.lean_mrjob import OwnRunner, StepFailedException, stand_ins
+from jobs.lean_mrjob import StepFailedException, stand_ins
+from jobs.own_runner import OwnRunner
 from jobs.splits import CHUNK_BYTES, PIECE, line_ranges
 from jobs.warm_tasks import WarmTasks
 

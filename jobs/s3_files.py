@@ -27,6 +27,8 @@ class S3Files:
 
     def find(self, pattern: str) -> list[RemoteFile]:
         """All files that match, and those below folders that match; none if nothing does."""
+        if not split_uri(pattern)[1]:
+            raise RemoteError(f"cannot reach {pattern}: it names no bucket")
         with told(f"cannot reach {pattern}"):
             return list(self._matching(pattern))
 

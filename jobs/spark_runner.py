@@ -10,7 +10,8 @@ from typing import Any, Callable, Optional
 
 from jobs.errors import TRACEBACK
 from jobs.hadoop_files import HadoopFiles, without
-from jobs.lean_mrjob import OwnRunner, stand_ins
+from jobs.lean_mrjob import stand_ins
+from jobs.own_runner import OwnRunner
 from jobs.runner_uploads import uploaded_at_once
 from jobs.task_check import EXAMPLE
 from jobs.yarn_client import ContainerLog, exit_code, try_to_end, words_of, yarn_program
@@ -22,6 +23,8 @@ with stand_ins():
 HDFS = ("hdfs://", "viewfs://")
 JOB_ARGS = "--job-args"
 OF_TASK = f"PythonException: {TRACEBACK}"
+OF_JAVA = "Py4JJavaError: "
+CAUSE = re.compile(r"^(?:Caused by)?: (?:[a-z]\w*\.)+[A-Z][\w$]*: (.+)", re.MULTILINE)
 APPLICATION = re.compile(r"\bapp(lication_\d+_\d+|-\d+-\d+)\b")
 """As YARN and standalone masters number them."""
 
@@ -134,10 +137,18 @@ class SparkRunner(OwnRunner, SparkMRJobRunner):  # type: ignore[misc]
     @property
     def failed_task_stderr(self) -> str:
         """The Python traceback of the task that failed last, or else of Spark's driver, which may run on YARN."""
+        if self.engine_reason:
+            return ""
         said = last_traceback(self._tracebacks)
         if said or self.has_driver_here or not self._application.startswith(ON_YARN):
             return said
         return words_of(self._application, self.fs.hadoop.get_hadoop_bin(), "stdout", words_of_driver)
+
+    @property
+    def engine_reason(self) -> str:
+        """What Java says it failed of, where no Python has failed."""
+        said = last_traceback(self._tracebacks)
+        return cause_of(said) if OF_JAVA in said else ""
 
     @property
     def log_place(self) -> str:
@@ -180,6 +191,17 @@ def last_traceback(messages: list[str]) -> str:
     message = (of_tasks or of_driver or [""])[-1]
     # The driver's own comes first, where it tells of a task's too.
     return TRACEBACK + message.rpartition(OF_TASK if of_tasks else TRACEBACK)[2] if message else ""
+
+
+def cause_of(said: str) -> str:
+    r"""The last cause in a stack of Java's, or the one before if it says the same and more; empty if there is none.
+
+    >>> stack = ': a.SparkException: Job aborted\n\tat a.X\nCaused by: b.IOException: Cannot run "x": error=2\n\tat b.X'
+    >>> cause_of(stack), cause_of(f"{stack}\nCaused by: b.IOException: error=2")
+    ('Cannot run "x": error=2', 'Cannot run "x": error=2')
+    """
+    *before, last = ["", *CAUSE.findall(said)]
+    return before[-1] if before and last in before[-1] else last
 
 
 def words_of_driver(logs: list[ContainerLog]) -> str:

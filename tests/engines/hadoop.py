@@ -18,7 +18,7 @@ __all__ = ["HadoopCluster", "install", "missing"]
 
 DATA_NODES = ("datanode-0", "datanode-1")
 DAEMONS = ("namenode", *DATA_NODES, "resourcemanager", "nodemanager")
-DAEMON_JAVA = f"-Xmx256m {OPEN_JAVA}"
+DAEMON_JAVA = f"-Xmx256m {OPEN_JAVA} -Djava.io.tmpdir="
 NUM_REDUCERS = 2
 
 MASTER_LOGS = "userlogs/application_*/container_*_000001/syslog"
@@ -61,7 +61,7 @@ class HadoopCluster(Engine):
         """Start a daemon that is not running."""
         command = name.partition("-")[0]
         self.start_daemon(name, self.hadoop, command, *self._conf_files.options_of.get(name, ()),
-                          HADOOP_OPTS=DAEMON_JAVA)
+                          HADOOP_OPTS=f"{DAEMON_JAVA}{self.folder}")
 
     def fs(self, *arguments: object) -> Outcome:
         """``hadoop fs``."""

@@ -54,6 +54,7 @@ class HadoopConf:
         self._write("hdfs-site.xml", {**self._addresses_of("dfs."), **HDFS, "dfs.replication": len(data_nodes)})
         self._write("yarn-site.xml", {**self._addresses_of("yarn."), **YARN, **more_of_yarn,
                                       "yarn.application.classpath": class_path,
+                                      "yarn.node-attribute.fs-store.root-dir": f"file://{cluster}/attributes",
                                       "yarn.nodemanager.local-dirs": f"{cluster}/local",
                                       "yarn.nodemanager.recovery.dir": f"{cluster}/recovery",
                                       "yarn.nodemanager.log-dirs": f"{cluster}/logs/userlogs"})

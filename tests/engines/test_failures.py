@@ -13,6 +13,7 @@ import pytest
 from tests.engines import hadoop
 from tests.engines.all_engines import ENGINES, Entry
 from tests.engines.hadoop import HadoopCluster, HadoopOfManyMachines
+from tests.engines.spark import LocalClusterSpark
 from tests.engines.task_python import with_modules, without_numpy
 from tests.helpers import DATA
 
@@ -79,4 +80,20 @@ def test_a_defect_has_its_place_and_its_traceback(cluster: Any, tmp_path: Path) 
     assert lines[at].startswith(f"lookalike: gate: while reading {CORPUS} (split from byte "), failed
     assert "AttributeError" in lines[at] and "Traceback (most recent call last):" in lines[at + 1:]
     assert lines[-1].startswith("logs: ")
+    assert_no_java(failed.stderr)
+
+
+@pytest.mark.parametrize(("option", "value", "said"), [
+    ("task_python_bin", "/nowhere/python", 'Cannot run program "/nowhere/python": error=2, No such file or directory'),
+    ("spark_master", "local-cluster[2,1]", "Could not parse Master URL: 'local-cluster[2,1]'"),
+    ("spark_args", "--no-such-option", "Unrecognized option: --no-such-option")])
+def test_what_spark_cannot_do_is_told_in_its_words(
+    option: str, value: str, said: str, local_cluster: LocalClusterSpark, tmp_path: Path
+) -> None:
+    conf = tmp_path / "my.conf"
+    conf.write_text(json.dumps({"include": str(local_cluster.conf), "runners": {"spark": {option: value}}}))
+    failed = local_cluster.run(*local_cluster.pairs_command(CORPUS, "--out", tmp_path / "out"), "--conf", conf)
+    assert failed.exit_code == 1 and not (tmp_path / "out").exists()
+    lines = [line for line in failed.stderr.splitlines() if not line.startswith(("gate: ", "logs: "))]
+    assert lines == [f"lookalike: gate: {said}"], failed.stderr
     assert_no_java(failed.stderr)

@@ -133,7 +133,9 @@ def test_a_job_that_logs_everything_keeps_secrets(runner: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(("found", "elsewhere", "said", "reason"), [
-    ({"task_error": {"message": "no numpy"}, "hadoop_error": {"message": "x"}}, "other", "no numpy", "x"),
+    ({"task_error": {"message": "+ x\nno numpy"}, "hadoop_error": {"message": "x"}}, "other", "+ x\nno numpy", "x"),
+    ({"task_error": {"message": "INFO: Java"}, "hadoop_error": {"message": "x"}}, "other", "", "x"),
+    ({"task_error": {"message": "INFO: Java"}}, "no numpy", "no numpy", ""),
     ({"hadoop_error": {"message": "subprocess failed with code 1"}}, "no numpy", "no numpy", ""),
     # A code alone is told by what has heard it.
     ({"hadoop_error": {"message": "x: subprocess failed with code 127\n\tat y"}}, "", "", ""),
@@ -159,3 +161,13 @@ def test_a_job_by_itself_that_cannot_write_says_so_in_one_line(tmp_path: Path) -
     assert done.exit_code == 1 and done.stdout == ""
     assert done.stderr.startswith("mr_pairs.py: cannot write to hdfs:///user/") and done.stderr.count("\n") == 1
     assert done.stderr.endswith(": Permission denied: user=me\n")
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (("nowhere.jsonl",), "Input path nowhere.jsonl does not exist!"),
+    (("data/articles.jsonl", "-r", "hadoop", "--hadoop-bin", "/nowhere/hadoop"), "/nowhere/hadoop"),
+    (("data/articles.jsonl", "--conf-path", "/nowhere/my.conf"), "/nowhere/my.conf")])
+def test_a_job_by_itself_tells_in_one_line_what_is_missing(arguments: tuple[str, ...], said: str) -> None:
+    done = run_command(sys.executable, REPOSITORY / "jobs" / "mr_pairs.py", "-q", *arguments)
+    assert done.exit_code == 1 and done.stdout == "" and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("mr_pairs.py: ") and said in done.stderr

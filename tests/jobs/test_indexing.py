@@ -146,6 +146,8 @@ def test_commands(tmp_path: Path) -> None:
     done = lookalike("index", second, "--add", index, "--out", tmp_path / "other")
     assert done.exit_code == 2 and "leave out one" in done.stderr
     assert lookalike("index", second, "--add", tmp_path / "absent").exit_code == 2
+    assert lookalike("index", second, "--add", "hdfs:///index").stderr == (
+        "lookalike: an index is a local folder, and --add is hdfs:///index\n")
     done = lookalike("index", second, "--add", index)
     assert done.exit_code == 0 and f"The results are in {index}" in done.stdout, done.stderr
     with pytest.raises(SettingsError, match="--duplicate-ids must be refuse"):

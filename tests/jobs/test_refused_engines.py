@@ -11,6 +11,7 @@ import shutil
 import socket
 import sys
 from pathlib import Path
+from typing import Optional
 
 import pytest
 
@@ -152,7 +153,10 @@ def test_options_that_would_do_nothing(content: str, why: str, tmp_path: Path) -
     assert tree(tmp_path) == ["my.conf"]
 
 
-@pytest.mark.parametrize("name", ["local.conf", "hadoop.conf", "spark.conf", "emr.conf"])
-def test_the_configurations_that_are_shipped_are_some(name: str, tmp_path: Path) -> None:
-    conf = shutil.copy(DATA.parent / "conf" / name, tmp_path)
-    assert find_pairs(Run([ARTICLES], tmp_path / "out", "inline", conf=Path(conf)), Settings(), QUIET).num_pairs == 45
+@pytest.mark.parametrize("runner", [None, "inline", "local"])
+def test_a_configuration_of_a_cluster_is_none_of_this_machine(runner: Optional[str], tmp_path: Path) -> None:
+    conf = Path(shutil.copy(DATA.parent / "conf" / "hadoop.conf", tmp_path))
+    with pytest.raises(InputError, match=rf"hadoop\.conf has no options for -r {runner or 'local'}, under runners: "):
+        find_pairs(Run([ARTICLES], tmp_path / "out", runner, conf=conf), Settings(), QUIET)
+    own = Path(shutil.copy(DATA.parent / "conf" / "local.conf", tmp_path))
+    assert find_pairs(Run([ARTICLES], tmp_path / "out", runner, conf=own), Settings(), QUIET).num_pairs == 45

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.errors import InputError
+from jobs.errors import InputError, RemoteError
 from jobs.hadoop_files import HadoopFiles, complaint, parse_listing
 from jobs.input_files import RemoteFile
 from jobs.job_runner import Run
@@ -203,6 +203,31 @@ def test_the_client_is_not_told_keys_that_tasks_do_not_get(
     client = ["sh", "-c", f'env > {tmp_path}/told; echo "-rw-r--r-- 1 10 2026-11-18 15:19 hdfs:///x"']
     assert remote_of(runner, tmp_path, hadoop_bin=client, **options).find("hdfs:///x") == [RemoteFile("hdfs:///x", 10)]
     assert tells((tmp_path / "told").read_bytes(), KEYS.values()) == (options != {"spark_master": "yarn"})
+
+
+@pytest.mark.parametrize(("uri", "why"), [
+    ("hdfs:///x", "-r emr cannot reach hdfs:///x; -r hadoop and spark do"),
+    ("gs://b/x", "-r emr cannot reach gs://b/x"),
+    ("s3:///x", "cannot reach s3:///x: it names no bucket")])
+def test_addresses_that_emr_does_not_take(uri: str, why: str, tmp_path: Path) -> None:
+    pytest.importorskip("boto3")
+    with pytest.raises(RemoteError, match=f"^{why}$"):
+        remote_of("emr", tmp_path, cloud_tmp_dir="s3://bucket/tmp/", region="us-east-1").find(uri)
+
+
+@pytest.mark.parametrize("said", [
+    'Exception in thread "main" java.lang.RuntimeException: core-site.xml not found',
+    "-ls: Incomplete HDFS URI, no host: hdfs:///x"])
+def test_a_hadoop_that_is_not_configured(said: str, tmp_path: Path) -> None:
+    client = ["sh", "-c", f"echo '{said}' >&2; exit 1"]
+    with pytest.raises(RemoteError, match=r"^cannot reach hdfs:///x: .*; HADOOP_CONF_DIR names the folder of Hadoop's"):
+        remote_of("hadoop", tmp_path, hadoop_bin=client).find("hdfs:///x")
+
+
+def test_what_is_not_there_is_not_uploaded(tmp_path: Path) -> None:
+    staging = Staging(SimpleNamespace(), tmp_path, "hdfs:///x")
+    with pytest.raises(InputError, match=r"^cannot read /nowhere/env\.tar\.gz, which is to be uploaded: no such file$"):
+        staging.put("/nowhere/env.tar.gz", "hdfs:///x/env.tar.gz")
 
 
 @pytest.mark.parametrize(("hadoop_bin", "files"), [
