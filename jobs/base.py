@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import json
 import os
 import sys
@@ -13,7 +14,7 @@ from typing import Any, BinaryIO, ClassVar, Optional
 from unicodedata import unidata_version
 
 from jobs.input_split import InputSplit, input_split, reads_one_of
-from jobs.lean_mrjob import IS_TASK, BytesProtocol, BytesValueProtocol, MRJob
+from jobs.lean_mrjob import BytesProtocol, BytesValueProtocol, MRJob
 from jobs.records import STATS_KEY, encode_counts
 from jobs.sides import AGAINST, OWN
 from lsh_core.document import BOM, DocumentBatch, read_documents
@@ -67,13 +68,13 @@ class LookalikeJob(MRJob):
         """
         return {"stream.jobconf.truncate.limit": "20000", **super().jobconf()}
 
-    @classmethod
-    def run(cls) -> None:
-        """As mrjob's; where the job was started, an error that is the user's to mend is one line."""
+    def run_job(self) -> None:
+        """As mrjob's; what is the user's to mend is one line, but with ``-v``."""
         try:
-            super().run()
-        except (LookalikeError, OSError, ImportError) as error:
-            if IS_TASK:
+            super().run_job()
+        except (LookalikeError, OSError, ModuleNotFoundError) as error:
+            # mrjob's own have no number.
+            if self.options.verbose or getattr(error, "errno", None) not in (None, errno.ENOENT):
                 raise
             sys.exit(f"{os.path.basename(sys.argv[0])}: {error}")
 

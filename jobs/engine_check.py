@@ -27,7 +27,7 @@ def check_boto3() -> None:
 def check_program(command: list[str], option: str, another_way: str = "") -> None:
     """Refuse an engine whose program is not here."""
     if shutil.which(command[0]) is None:
-        why = "no such program" if os.path.dirname(command[0]) else "it is not on PATH"
+        why = "it is no program here" if os.path.dirname(command[0]) else "it is not on PATH"
         raise RemoteError(f"cannot run {command[0]}: {why}; {option} in the file of --conf names it{another_way}")
 
 
@@ -40,18 +40,19 @@ def check_hadoop(runner: Any) -> None:
                           "names it")
 
 
-def check_driver_python(command: list[str]) -> None:
-    """Refuse a Python that Spark's driver could not work with."""
+def check_driver_python(command: list[str], env: dict[str, str]) -> None:
+    """Refuse a Python that Spark's driver could not work with, with some variables besides the environment's."""
     check_program(command, "python_bin")
     try:
         done = subprocess.run([*command, task_check.__file__], stdin=subprocess.DEVNULL, capture_output=True,
-                              timeout=PYTHON_SECONDS)
+                              timeout=PYTHON_SECONDS, env={**os.environ, **env})
         why = (done.stderr.decode(errors="replace").strip().splitlines() or [f"code {done.returncode}"])[-1]
         is_usable = not done.returncode
     except (OSError, subprocess.TimeoutExpired) as error:
         why, is_usable = str(error), False
     if not is_usable:
-        raise RemoteError(f"cannot use {command[0]}, which python_bin in the file of --conf names: {why}")
+        raise RemoteError(f"cannot use {command[0]} for Spark's driver, where python_bin in the file of --conf names "
+                          f"no other: {why}")
 
 
 def check_spark(runner: Any) -> None:
@@ -60,8 +61,8 @@ def check_spark(runner: Any) -> None:
     Spark itself would try for a minute, and then speak of something else.
     """
     check_program(runner.get_spark_submit_bin(), "spark_submit_bin")
-    if runner.has_driver_here:
-        check_driver_python(runner.driver_python)
+    if runner.driver_python:
+        check_driver_python(runner.driver_python, runner._cmdenv())
     if runner.keeps_files_in_hdfs:
         check_program(runner.fs.hadoop.get_hadoop_bin(), "hadoop_bin", ", or spark_tmp_dir a folder outside HDFS")
     master = runner.master

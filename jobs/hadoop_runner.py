@@ -13,6 +13,7 @@ from jobs.hadoop_files import HadoopFiles
 from jobs.lean_mrjob import stand_ins
 from jobs.own_runner import OwnRunner
 from jobs.runner_uploads import uploaded_at_once
+from jobs.task_check import EXAMPLE
 from jobs.yarn_client import ContainerLog, exit_code, try_to_end, words_of
 
 with stand_ins():
@@ -74,8 +75,7 @@ class ReadsLogs(OwnRunner):
     def failed_task_stderr(self) -> str:
         """What the failed task wrote; empty where its log is not to be had, or Hadoop ended it."""
         said = self._words("task_error")
-        # What Java wrote to such a log is no task's.
-        if said.startswith(COMMAND) or TRACEBACK in said:
+        if is_of_task(said):
             return said
         return "" if self.engine_reason else self._words_elsewhere()
 
@@ -158,6 +158,11 @@ def told_of_container(said: str) -> str:
     return first
 
 
+def is_of_task(said: str) -> bool:
+    """Whether a log is of a task, and not of Java, which writes to such ones too."""
+    return said.startswith(COMMAND) or TRACEBACK in said or EXAMPLE in said
+
+
 def words_of_task(logs: list[ContainerLog]) -> str:
     r"""What a failed task said, of what containers wrote: a traceback, or else more than the commands that started it.
 
@@ -166,6 +171,6 @@ def words_of_task(logs: list[ContainerLog]) -> str:
     '+ python x.py\nno numpy'
     """
     found = [error["message"].strip() for log in logs if (error := task._parse_task_stderr(log.text.splitlines()))]
-    of_tasks = [message for message in found if message.startswith(COMMAND)]
+    of_tasks = list(filter(is_of_task, found))
     said = [message for message in of_tasks if not message.splitlines()[-1].startswith(COMMAND)]
     return next((message for message in said if TRACEBACK in message), said[-1] if said else "")

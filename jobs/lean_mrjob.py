@@ -125,7 +125,6 @@ with stand_ins(SLOW_MODULES):
     from mrjob.util import expand_path
 
 __all__ = [
-    "IS_TASK",
     "BytesProtocol",
     "BytesValueProtocol",
     "MRJob",

@@ -12,19 +12,30 @@ from jobs.errors import InputError
 from jobs.lean_mrjob import stand_ins
 
 with stand_ins():
-    from mrjob.conf import combine_cmds, combine_dicts, combine_envs, combine_jobconfs, combine_paths
+    from mrjob.conf import (
+        ClearedValue,
+        combine_cmds,
+        combine_dicts,
+        combine_envs,
+        combine_jobconfs,
+        combine_path_lists,
+        combine_paths,
+    )
     from mrjob.options import _RUNNER_OPTS, _AppendArgsAction
+    from mrjob.parse import is_s3_uri
+    from mrjob.util import expand_path
 
 OF_LOCK = re.compile(r"# (obtain|release) exclusive file lock\n")
 """The first line of what mrjob's wrapper of tasks does so that only one of them runs a user's commands at a time."""
 
-WORDS = (combine_envs, combine_jobconfs)
-TABLES = (combine_dicts, *WORDS)
+TABLES = (combine_dicts, combine_envs, combine_jobconfs)
+IN_S3 = ("cloud_tmp_dir", "cloud_log_dir")
+
 COUNT = re.compile(r"mapre.*\.(maps|reduces|mb)")
 """Names of Hadoop's options that are numbers, of which it does not say when they are none."""
 
-WHOLE_NUMBER = re.compile(r"-?\d+")
-IN_S3 = ("cloud_tmp_dir", "cloud_log_dir")
+WHOLE_NUMBER = re.compile(r"\s*-?(0[xX][0-9a-fA-F]+|\d+)\s*|.*\$\{.*")
+"""As Hadoop reads it, variables of its own included."""
 
 
 def checked_option(name: str, value: Any, source: str) -> Any:
@@ -43,30 +54,37 @@ def checked_option(name: str, value: Any, source: str) -> Any:
         if not is_right:
             raise InputError(f"{source}: {name} is {value!r}; it must be {wanted}")
 
+    if value is None:
+        return None
     if combiner in TABLES:
         check(isinstance(value, dict), "a table of names and values")
-        return words_of(value, source) if combiner in WORDS else value
+        # Only these hold more than words.
+        return value if name == "extra_cluster_params" else {key: as_word(key, value[key], source) for key in value}
     if int in kinds or float in kinds:
-        check(isinstance(value, (int, float) if float in kinds else int) and not isinstance(value, bool), "a number")
-    elif "store_true" in kinds and "store_const" not in kinds:
+        check(isinstance(value, (int, float)) and not isinstance(value, bool), "a number")
+    elif "store_true" in kinds:
         check(isinstance(value, bool), "true or false")
     elif combiner is combine_paths:
         check(isinstance(value, str), "a path or an address")
-        check(name not in IN_S3 or value.startswith("s3://"), "an address such as s3://BUCKET/FOLDER/")
-    elif combiner is combine_cmds:
-        check(isinstance(value, str) or is_list_of_words(value), "a command, or a list of its words")
-    elif _AppendArgsAction in kinds and isinstance(value, str):
-        return shlex.split(value)
+        check(name not in IN_S3 or is_s3_uri(expand_path(value)), "an address such as s3://BUCKET/FOLDER/")
+    elif combiner in (combine_cmds, combine_path_lists):
+        what = "command, or a list of its words" if combiner is combine_cmds else "path, or a list of paths"
+        check(isinstance(value, str) or is_list_of_words(value), f"a {what}")
+    elif _AppendArgsAction in kinds:
+        try:
+            return shlex.split(value) if isinstance(value, str) else list(map(str, value))
+        except (TypeError, ValueError):
+            check(False, "a list of arguments")
     return value
 
 
-def words_of(table: dict[Any, Any], source: str) -> dict[Any, Any]:
-    """A table with numbers and truths as engines write them, and the rest as it is; some have to be numbers."""
-    for name, value in table.items():
-        if COUNT.fullmatch(str(name)) and value is not None and not WHOLE_NUMBER.fullmatch(str(value)):
-            raise InputError(f"{source}: {name} is {value!r}; it must be a whole number")
-    return {name: json.dumps(value) if isinstance(value, (bool, int, float)) else value
-            for name, value in table.items()}
+def as_word(name: str, value: Any, source: str) -> Any:
+    """A number or a truth of a table as engines write it, and the rest as it is; some have to be numbers."""
+    if isinstance(value, ClearedValue):
+        return ClearedValue(as_word(name, value.value, source))
+    if COUNT.fullmatch(str(name)) and value is not None and not WHOLE_NUMBER.fullmatch(str(value)):
+        raise InputError(f"{source}: {name} is {value!r}; it must be a whole number")
+    return json.dumps(value) if isinstance(value, (bool, int, float)) else value
 
 
 def is_list_of_words(value: Any) -> bool:

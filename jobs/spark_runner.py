@@ -24,9 +24,14 @@ HDFS = ("hdfs://", "viewfs://")
 JOB_ARGS = "--job-args"
 OF_TASK = f"PythonException: {TRACEBACK}"
 OF_JAVA = "Py4JJavaError: "
-CAUSE = re.compile(r"^(?:Caused by)?: (?:[a-z]\w*\.)+[A-Z][\w$]*: (.+)", re.MULTILINE)
+CAUSE = re.compile(r"^(?:Caused by)?: (?:[a-z]\w*\.)+[A-Z][\w$]*: (.+?)(?=\n\tat |\nCaused by|\n\nDriver stack|\Z)",
+                   re.MULTILINE | re.DOTALL)
 APPLICATION = re.compile(r"\bapp(lication_\d+_\d+|-\d+-\d+)\b")
 """As YARN and standalone masters number them."""
+
+OTHER_PYTHON = frozenset(["PYSPARK_DRIVER_PYTHON", "PYSPARK_PYTHON", "spark.pyspark.driver.python",
+                          "spark.pyspark.python"])
+"""Variables and options that name a Python instead of ``python_bin``."""
 
 ON_YARN = "application"
 YARN = "yarn"
@@ -67,7 +72,9 @@ class SparkRunner(OwnRunner, SparkMRJobRunner):  # type: ignore[misc]
 
     @property
     def driver_python(self) -> list[str]:
-        """The command of the driver's Python."""
+        """The command of the driver's Python; empty where the driver is elsewhere, or Spark's own options name it."""
+        if not self.has_driver_here or OTHER_PYTHON & {*self._cmdenv(), *(self._opts["jobconf"] or ())}:
+            return []
         return list(self._python_bin())
 
     def _is_here(self) -> bool:
@@ -200,7 +207,7 @@ def cause_of(said: str) -> str:
     >>> cause_of(stack), cause_of(f"{stack}\nCaused by: b.IOException: error=2")
     ('Cannot run "x": error=2', 'Cannot run "x": error=2')
     """
-    *before, last = ["", *CAUSE.findall(said)]
+    *before, last = ["", *(" ".join(cause.split()) for cause in CAUSE.findall(said))]
     return before[-1] if before and last in before[-1] else last
 
 

@@ -65,7 +65,9 @@ def logs_of_containers(told: str) -> list[ContainerLog]:
 def yarn_program(hadoop_bin: list[str]) -> Optional[str]:
     """YARN's client, which is beside Hadoop's; None if it is not. Others on ``PATH`` may have that name."""
     hadoop = shutil.which(hadoop_bin[0])
-    return shutil.which("yarn", path=os.path.dirname(hadoop)) if hadoop else None
+    if hadoop is None:
+        return None
+    return shutil.which("yarn", path=os.pathsep.join(map(os.path.dirname, (os.path.realpath(hadoop), hadoop))))
 
 
 def words_of(

@@ -17,6 +17,7 @@ from mrjob.logs import history, step, task
 
 from jobs.hadoop_runner import job_ids
 from jobs.mr_pairs import MRPairs
+from jobs.task_check import EXAMPLE
 from tests.helpers import REPOSITORY, run_command
 from tests.watching import KEYS, SECRETS, tells
 
@@ -134,6 +135,7 @@ def test_a_job_that_logs_everything_keeps_secrets(runner: str, tmp_path: Path) -
 
 @pytest.mark.parametrize(("found", "elsewhere", "said", "reason"), [
     ({"task_error": {"message": "+ x\nno numpy"}, "hadoop_error": {"message": "x"}}, "other", "+ x\nno numpy", "x"),
+    ({"task_error": {"message": f"no numpy: see {EXAMPLE}"}}, "other", f"no numpy: see {EXAMPLE}", ""),
     ({"task_error": {"message": "INFO: Java"}, "hadoop_error": {"message": "x"}}, "other", "", "x"),
     ({"task_error": {"message": "INFO: Java"}}, "no numpy", "no numpy", ""),
     ({"hadoop_error": {"message": "subprocess failed with code 1"}}, "no numpy", "no numpy", ""),

@@ -35,6 +35,8 @@ TABLE, NUMBER, TRUTH = "a table of names and values", "a number", "true or false
     ("emr", "max_mins_idle", "ten", NUMBER),
     ("emr", "pool_clusters", "yes, please", TRUTH),
     ("emr", "tags", "project", TABLE),
+    ("hadoop", "hadoop_extra_args", "it's", "a list of arguments"),
+    ("hadoop", "upload_files", 5, "a path, or a list of paths"),
     ("emr", "cloud_tmp_dir", "tmp/", "an address such as s3://BUCKET/FOLDER/"),
 ])  # fmt: skip
 def test_an_option_of_another_kind_is_refused(
@@ -52,7 +54,7 @@ def test_an_option_of_another_kind_is_refused(
 
 @pytest.mark.parametrize("name", ["mapreduce.job.reduces", "mapreduce.map.memory.mb"])
 def test_what_hadoop_wants_as_a_number_is_one(name: str) -> None:
-    for value, taken in ((8, "8"), ("8", "8"), (-1, "-1"), (None, None)):
+    for value, taken in ((8, "8"), ("0x8", "0x8"), (-1, "-1"), ("${my.mb}", "${my.mb}"), (None, None)):
         assert checked_option("jobconf", {name: value}, "my.conf") == {name: taken}
     for wrong in ("eight", "8g", 1.5, True, ""):
         with pytest.raises(InputError, match=re.escape(f"my.conf: {name} is {wrong!r}; it must be a whole number")):
@@ -65,6 +67,11 @@ def test_what_hadoop_wants_as_a_number_is_one(name: str) -> None:
     ("jobconf", {"mapreduce.job.reduces": 8, "x": True}, {"mapreduce.job.reduces": "8", "x": "true"}),
     ("spark_args", "--queue 'of mine'", ["--queue", "of mine"]),
     ("spark_args", ["--queue", "mine"], ["--queue", "mine"]),
+    ("spark_args", ["--num-executors", 4], ["--num-executors", "4"]),
+    ("tags", {"year": 2026}, {"year": "2026"}),
+    ("extra_cluster_params", {"x": {"y": 1}}, {"x": {"y": 1}}),
+    ("pool_wait_minutes", 0.5, 0.5),
+    ("cloud_tmp_dir", "s3n://bucket/tmp/", "s3n://bucket/tmp/"),
     ("hadoop_bin", "sudo -u me hadoop", "sudo -u me hadoop"),
     ("ssh_tunnel", True, True),
     ("docker_image", "an/image", "an/image"),
@@ -75,6 +82,19 @@ def test_what_hadoop_wants_as_a_number_is_one(name: str) -> None:
 ])  # fmt: skip
 def test_options_are_taken_as_engines_want_them(name: str, value: object, taken: object) -> None:
     assert checked_option(name, value, "my.conf") == taken
+
+
+@pytest.mark.parametrize("options", [
+    "cmdenv: !clear", "hadoop_bin: !clear", "read_logs: !clear",
+    "jobconf: {mapreduce.job.reduces: !clear 5}", "jobconf: {mapreduce.job.reduces: !clear }"])
+def test_what_an_included_file_says_can_be_taken_back(options: str, tmp_path: Path) -> None:
+    included, conf = tmp_path / "base.conf", tmp_path / "my.conf"
+    included.write_text("runners: {hadoop: {cmdenv: {A: b}, jobconf: {mapreduce.job.reduces: 8}}}")
+    conf.write_text(f"include: {included}\nrunners:\n  hadoop:\n    {options}\n")
+    made: Any = MRPairs(["-r", "hadoop", "--conf-path", str(conf)]).make_runner()
+    reduces = "8" if "jobconf" not in options else "5" if "5" in options else None
+    assert made._opts["jobconf"].get("mapreduce.job.reduces") == reduces
+    assert made._opts["cmdenv"].get("A") == (None if "cmdenv" in options else "b")
 
 
 def test_options_on_a_command_line_are_of_their_kinds() -> None:

@@ -74,11 +74,11 @@ def test_what_spark_on_yarn_needs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("python", "why"), [
-    (["/nowhere/python"], "cannot run /nowhere/python: no such program; python_bin in the file of --conf names it$"),
+    (["/nowhere/python"], "cannot run /nowhere/python: it is no program here; python_bin in the file of --conf"),
     (["no-python"], "cannot run no-python: it is not on PATH; python_bin in the file of --conf names it$"),
-    (["sh", "-c", "exec sleep 60"], "cannot use sh, which python_bin in the file of --conf names: .* timed out after"),
-    ([sys.executable, "-I", "-S"], "cannot use .*, which python_bin in .* names: numpy is not installed for "),
-    (["false"], "cannot use false, which python_bin in the file of --conf names: code 1$")])
+    (["sh", "-c", "exec sleep 60"], "cannot use sh for Spark's driver, .*: .* timed out after"),
+    ([sys.executable, "-I", "-S"], "cannot use .* for Spark's driver, .*: numpy is not installed for "),
+    (["false"], "cannot use false for Spark's driver, .* names no other: code 1$")])
 def test_a_python_that_sparks_driver_cannot_work_with(
     python: list[str], why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,9 +90,19 @@ def test_a_python_that_sparks_driver_cannot_work_with(
     assert tree(tmp_path) == ["my.conf"]
 
 
-def test_a_driver_in_the_cluster_has_a_python_there() -> None:
-    arguments = ["-r", "spark", "--no-conf", "--spark-submit-bin", "true", "--spark-deploy-mode", "cluster",
-                 "--spark-tmp-dir", "/shared", "--python-bin", "/nowhere/python"]
+@pytest.mark.parametrize("options", [
+    ("--spark-deploy-mode", "cluster"), ("--cmdenv", "PYSPARK_DRIVER_PYTHON=python3"),
+    ("--jobconf", "spark.pyspark.python=python3")])
+def test_a_python_of_the_driver_that_python_bin_does_not_name_is_not_looked_at(options: tuple[str, ...]) -> None:
+    arguments = ["-r", "spark", "--no-conf", "--spark-submit-bin", "true", "--spark-tmp-dir", "/shared",
+                 "--python-bin", "/nowhere/python", *options]
+    check_spark(MRPairs(arguments).make_runner())
+
+
+def test_the_drivers_python_finds_numpy_where_its_environment_says() -> None:
+    (numpy,) = importlib.util.find_spec("numpy").submodule_search_locations or ()
+    arguments = ["-r", "spark", "--no-conf", "--spark-submit-bin", "true", "--spark-tmp-dir", "/shared",
+                 "--python-bin", f"{sys.executable} -S", "--cmdenv", f"PYTHONPATH={os.path.dirname(numpy)}"]
     check_spark(MRPairs(arguments).make_runner())
 
 

@@ -29,6 +29,8 @@ def test_no_other_program_of_the_name_is_taken_for_it(tmp_path: Path, monkeypatc
     monkeypatch.setenv("PATH", os.pathsep.join([os.path.dirname(of_node), os.path.dirname(hadoop)]))
     assert yarn_program(["hadoop"]) is yarn_program([hadoop]) is yarn_program(["nowhere"]) is None
     yarn = make_program(tmp_path / "hadoop" / "yarn", "#!/bin/sh\n")
+    (tmp_path / "node" / "linked").symlink_to(hadoop)
+    assert yarn_program(["linked"]) == yarn
     assert yarn_program(["hadoop"]) == yarn_program([hadoop]) == yarn
 
 
