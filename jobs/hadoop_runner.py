@@ -74,10 +74,9 @@ class ReadsLogs(OwnRunner):
     @property
     def failed_task_stderr(self) -> str:
         """What the failed task wrote; empty where its log is not to be had, or Hadoop ended it."""
-        said = self._words("task_error")
-        if is_of_task(said):
-            return said
-        return "" if self.engine_reason else self._words_elsewhere()
+        # mrjob takes the newest log, which may be of Java, or of a task that was killed since another failed.
+        said = words_of_tasks([self._words("task_error")]) or words_of_tasks(self._all_words())
+        return said if said or self.engine_reason else self._words_elsewhere()
 
     @property
     def engine_reason(self) -> str:
@@ -91,6 +90,15 @@ class ReadsLogs(OwnRunner):
             return ""
         found = self._pick_error(self._log_interpretations[-1], "streaming") or {}
         return str(found.get(kind, {}).get("message", ""))
+
+    def _all_words(self: Any) -> list[str]:
+        """All that mrjob finds in logs of tasks."""
+        if not self._log_interpretations:
+            return []
+        found = self._log_interpretations[-1]
+        self._interpret_task_logs(found, "streaming", partial=False)
+        errors = found.get("task", {}).get("errors", [])
+        return [error["task_error"]["message"] for error in errors if "task_error" in error]
 
     def _words_elsewhere(self) -> str:
         """What the failed task wrote, where mrjob does not find it."""
@@ -158,19 +166,25 @@ def told_of_container(said: str) -> str:
     return first
 
 
-def is_of_task(said: str) -> bool:
-    """Whether a log is of a task, and not of Java, which writes to such ones too."""
-    return said.startswith(COMMAND) or TRACEBACK in said or EXAMPLE in said
+def is_of_failed_task(said: str) -> bool:
+    """Whether a log is of a task that told why it failed, and not of Java, or of one that only began."""
+    lines = said.splitlines() or [""]
+    is_told = lines[0].startswith(COMMAND) and not lines[-1].startswith(COMMAND)
+    return is_told or TRACEBACK in said or EXAMPLE in said
+
+
+def words_of_tasks(logs: list[str]) -> str:
+    """What a failed task said, of what was written: a traceback, or else more than the commands that started it."""
+    said = [log for log in map(str.strip, logs) if is_of_failed_task(log)]
+    return next((log for log in said if TRACEBACK in log), said[-1] if said else "")
 
 
 def words_of_task(logs: list[ContainerLog]) -> str:
-    r"""What a failed task said, of what containers wrote: a traceback, or else more than the commands that started it.
+    r"""What a failed task said, of what containers wrote.
 
     >>> killed, failed, java = "+ python x.py\n", "+ cd x\n+ python x.py\nno numpy\n", "INFO: Binding x.AMWebServices\n"
     >>> words_of_task([ContainerLog("c_2", killed), ContainerLog("c_3", failed), ContainerLog("c_1", java)])
     '+ python x.py\nno numpy'
     """
-    found = [error["message"].strip() for log in logs if (error := task._parse_task_stderr(log.text.splitlines()))]
-    of_tasks = list(filter(is_of_task, found))
-    said = [message for message in of_tasks if not message.splitlines()[-1].startswith(COMMAND)]
-    return next((message for message in said if TRACEBACK in message), said[-1] if said else "")
+    found = [task._parse_task_stderr(log.text.splitlines()) for log in logs]
+    return words_of_tasks([error["message"] for error in found if error])

@@ -142,6 +142,7 @@ def test_a_job_that_logs_everything_keeps_secrets(runner: str, tmp_path: Path) -
     # A code alone is told by what has heard it.
     ({"hadoop_error": {"message": "x: subprocess failed with code 127\n\tat y"}}, "", "", ""),
     ({"hadoop_error": {"message": "Container is beyond limits\n\tat y"}}, "other", "", "Container is beyond limits"),
+    ({"task_error": {"message": "+ x"}, "all": ["+ x", "+ y\nwhy", "INFO: Java"]}, "other", "+ y\nwhy", ""),
     (None, "", "", ""),
 ])  # fmt: skip
 def test_what_a_failed_task_said_and_hadoop_of_it(
@@ -151,6 +152,9 @@ def test_what_a_failed_task_said_and_hadoop_of_it(
         assert (runner.failed_task_stderr, runner.engine_reason, runner.log_place) == ("", "", "")
         runner._log_interpretations.append({"step": {"application_id": "application_1_0001"}})
         monkeypatch.setattr(runner, "_pick_error", lambda *_: found)
+        errors = [{"task_error": {"message": message}} for message in (found or {}).get("all", ())]
+        monkeypatch.setattr(runner, "_interpret_task_logs", lambda interpretation, *_, **__: interpretation.update(
+            task={"errors": [*errors, {"hadoop_error": {"message": "y"}}]}))
         monkeypatch.setattr(runner, "_words_elsewhere", lambda: elsewhere)
         assert (runner.failed_task_stderr, runner.engine_reason) == (said, reason)
         assert runner.log_place.startswith("yarn logs -applicationId application_1_0001; or, where YARN does not")
