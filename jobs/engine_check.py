@@ -62,7 +62,7 @@ def check_spark(runner: Any) -> None:
     """
     check_program(runner.get_spark_submit_bin(), "spark_submit_bin")
     if runner.driver_python:
-        check_driver_python(runner.driver_python, runner._cmdenv())
+        check_driver_python(runner.driver_python, runner.variables)
     if runner.keeps_files_in_hdfs:
         check_program(runner.fs.hadoop.get_hadoop_bin(), "hadoop_bin", ", or spark_tmp_dir a folder outside HDFS")
     master = runner.master

@@ -71,9 +71,14 @@ class SparkRunner(OwnRunner, SparkMRJobRunner):  # type: ignore[misc]
         return bool(self._opts["spark_deploy_mode"] != "cluster")
 
     @property
+    def variables(self) -> dict[str, str]:
+        """What the environment of driver and tasks has besides."""
+        return dict(self._cmdenv())
+
+    @property
     def driver_python(self) -> list[str]:
         """The command of the driver's Python; empty where the driver is elsewhere, or Spark's own options name it."""
-        if not self.has_driver_here or OTHER_PYTHON & {*self._cmdenv(), *(self._opts["jobconf"] or ())}:
+        if not self.has_driver_here or OTHER_PYTHON & {*self.variables, *(self._opts["jobconf"] or ())}:
             return []
         return list(self._python_bin())
 
