@@ -134,7 +134,7 @@ class HadoopRunner(ReadsLogs, HadoopJobRunner):  # type: ignore[misc]
         return exit_code(status), interpretation
 
     def _words_elsewhere(self) -> str:
-        return words_of(self._last_application, self.get_hadoop_bin(), "stderr", words_of_task)
+        return words_of(self._last_application, self.get_hadoop_bin(), "stderr", words_of_containers)
 
     @property
     def _last_application(self) -> str:
@@ -179,11 +179,11 @@ def words_of_tasks(logs: list[str]) -> str:
     return next((log for log in said if TRACEBACK in log), said[-1] if said else "")
 
 
-def words_of_task(logs: list[ContainerLog]) -> str:
+def words_of_containers(logs: list[ContainerLog]) -> str:
     r"""What a failed task said, of what containers wrote.
 
     >>> killed, failed, java = "+ python x.py\n", "+ cd x\n+ python x.py\nno numpy\n", "INFO: Binding x.AMWebServices\n"
-    >>> words_of_task([ContainerLog("c_2", killed), ContainerLog("c_3", failed), ContainerLog("c_1", java)])
+    >>> words_of_containers([ContainerLog("c_2", killed), ContainerLog("c_3", failed), ContainerLog("c_1", java)])
     '+ python x.py\nno numpy'
     """
     found = [task._parse_task_stderr(log.text.splitlines()) for log in logs]

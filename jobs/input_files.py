@@ -40,6 +40,7 @@ FindRemote = Callable[[str], list[RemoteFile]]
 
 
 ENGINES_OF = {"hdfs": "-r hadoop and spark do", "s3": "-r emr does", "s3a": "-r spark does"}
+"""Which engines read and write at addresses that begin so."""
 
 
 def refuse_address(uri: str) -> NoReturn:
